@@ -190,6 +190,7 @@ def use_the_step() -> None:
     lowered_texts(Program(simulator.system, accuracy=ACCURACY))
     kit.compile_function(number_text.append_rows, number_text.ROWS_SIGNATURE)
     kit.compile_function(sliding_field, kit.BLOCK_SIGNATURE)  # of every model whose witnesses hold
+    kit.compile_function(meet_constraints, MEET_SIGNATURE)  # every export assembles its start
 
 
 def shell_objects() -> dict[str, bytes]:
@@ -217,7 +218,6 @@ def use_all() -> None:
         *copy_blocks.COPIES.values(),
     ):
         block_address(block)
-    kit.compile_function(meet_constraints, MEET_SIGNATURE)
     kit.compile_function(batch.run_batch, batch.BATCH_SIGNATURE)
     for function in KNOWN.values():
         kit.function_address(function, batch.REDUCTION_SIGNATURE)

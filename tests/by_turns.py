@@ -1,4 +1,4 @@
-"""Cases of tests that a short run leaves out.
+"""Selects the cases of parametrized tests that a short run leaves out.
 
 Of combinations marked ``by_turns`` a short run has each value of each parameter once; of cases marked
 ``few(n)`` it has n.
@@ -15,8 +15,8 @@ import pytest
 def off_the_diagonal(combinations: Sequence[Mapping[str, Hashable]]) -> list[bool]:
     """Which combinations a short run leaves out.
 
-    It has as many as the longest parameter has values: the first value of each parameter, then the second of
-    each; a shorter parameter begins again.
+    It runs as many as the longest parameter has values: the first value of each parameter, then the second of
+    each, and so on; a shorter parameter starts again.
 
     Parameters
     ----------
@@ -30,22 +30,22 @@ def off_the_diagonal(combinations: Sequence[Mapping[str, Hashable]]) -> list[boo
 
 
 def values_of(item: Any) -> dict[str, Hashable]:
-    """Identities of the values of a parametrized test, by the names in its decorators and its fixtures."""
-    together = [marker.args[0] for marker in item.iter_markers("parametrize")]
-    groups = [tuple(n.strip() for n in (g.split(",") if isinstance(g, str) else g)) for g in together]
-    alone = [(name,) for name in item.callspec.params if not any(name in group for group in groups)]
+    """The identities of the values of a parametrized test, by the names in its decorators and fixtures."""
+    arguments = [marker.args[0] for marker in item.iter_markers("parametrize")]
+    groups = [tuple(n.strip() for n in (a.split(",") if isinstance(a, str) else a)) for a in arguments]
     params = item.callspec.params
-    return {",".join(group): tuple(id(params[name]) for name in group) for group in [*groups, *alone]}
+    of_fixtures = [(name,) for name in params if not any(name in group for group in groups)]
+    return {",".join(group): tuple(id(params[name]) for name in group) for group in [*groups, *of_fixtures]}
 
 
 def not_among_few(length: int, count: int) -> list[bool]:
-    """Which cases a short run leaves out: it has the first, the last, and others evenly between."""
+    """Which cases a short run leaves out: it runs the first, the last, and others evenly between."""
     chosen = {round(n * (length - 1) / max(count - 1, 1)) for n in range(min(count, length))}
     return [n not in chosen for n in range(length)]
 
 
 def mark_cases(items: Iterable[Any]) -> None:
-    """Mark as thorough what a short run leaves out of the tests that are marked ``by_turns`` or ``few``."""
+    """Mark as thorough the cases of tests marked ``by_turns`` or ``few`` that a short run leaves out."""
     functions: dict[tuple[object, ...], list[Any]] = {}
     for item in items:
         is_marked = item.get_closest_marker("by_turns") or item.get_closest_marker("few")

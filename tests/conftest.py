@@ -32,7 +32,7 @@ from cosim_lowering import optimizer
 
 HERE = Path(__file__).parent
 SHORT = "not thorough"
-"""The expression of marks in `pyproject.toml`."""
+"""The expression of marks of a short run, as in `pyproject.toml`."""
 
 # Without a deadline: on a busy machine examples are slow. Without explanations: for these hypothesis traces
 # every line.
@@ -134,7 +134,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def helpers_last(path: list[str]) -> list[str]:
-    """The search path with our folders without packages last, and once: each import searches all before."""
+    """The search path with our folders of helper modules last: each import searches all before."""
     ours = tuple(str(HERE.parent / name) for name in ("benchmarks", "examples", "release", "tests"))
     helpers = dict.fromkeys(p for p in path if p.startswith(ours))
     return [*(p for p in path if p not in helpers), *helpers]
@@ -193,9 +193,9 @@ def parse_names_once(patch: pytest.MonkeyPatch) -> None:
 
 
 def unpack_modules_once(patch: pytest.MonkeyPatch, place: Path) -> unpacked_once.UnpackedOnce:
-    """To unpack FMUs took a sixth of the time of their tests."""
+    """Let FMUs share the Python files that they unpack: this took a sixth of the time of their tests."""
     once = unpacked_once.UnpackedOnce(place)
-    patch.setattr(ZipFile, "extractall", lambda *given, **named: once.extractall(*given, **named))
+    patch.setattr(ZipFile, "extractall", lambda *arguments, **options: once.extractall(*arguments, **options))
     return once
 
 
@@ -256,11 +256,11 @@ def has_own_compiler() -> bool:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def native_code_is_made_soon(request: pytest.FixtureRequest) -> Iterator[None]:
-    """In a short run LLVM optimizes little, and the machine's own compiler makes libraries.
+def compile_native_code_fast(request: pytest.FixtureRequest) -> Iterator[None]:
+    """In a short run LLVM optimizes little, and the compiler of this computer makes libraries.
 
-    At its level 0 LLVM needs down to an eighth of the time; no bit of a number depends on it. The own
-    compiler takes a twentieth of the second that zig takes, which exports prefer.
+    At its level 0 LLVM needs down to an eighth of the time; no bit of a number depends on it. The compiler of
+    this computer takes a twentieth of the second that zig takes, which exports prefer.
     """
     with pytest.MonkeyPatch.context() as patch:
         if how_many.FACTOR == 1 and not OPTIMIZED_KERNELS & {request.path.stem, request.path.parent.name}:

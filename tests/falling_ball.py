@@ -1,4 +1,4 @@
-"""A ball above a floor: tests derive from it, and say what the floor does to it."""
+"""A ball that falls onto a floor; tests derive classes from it with handlers of the impact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers report the call of each test; setup and teardown only if they failed or took long.
+"""Lets workers report the call of each test, and setup and teardown only if they failed or took long.
 
 This saves three of the six messages of pytest-xdist for each test. Most of ten thousand tests take a
 millisecond, as three messages do.
@@ -10,7 +10,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 LONG = 0.1
-"""Seconds from which a phase is reported, so that the time of a file is right."""
+"""The duration from which a phase is reported, s, so that the time of a file is right."""
 
 
 def is_reported(report: pytest.TestReport) -> bool:

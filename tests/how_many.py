@@ -1,4 +1,4 @@
-"""How many examples a property test tries: few in the normal run, many in `tox -e thorough`."""
+"""The number of examples that a property test tries: few in a short run, many in `tox -e thorough`."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ FACTOR = int(os.environ.get("COSIM_TEST_FACTOR", "1"))
 
 
 def many(examples: int) -> int:
-    """The number for this run."""
+    """The number of examples in this run, from that in a short run."""
     return examples * FACTOR

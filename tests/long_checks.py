@@ -9,7 +9,7 @@ import pytest
 
 LONG = {
     "test_force_contracts.py": {"test_compiled_is_plain_python", "test_runs_in_an_fmu"},
-    "test_family.py": {"test_compiled_is_plain_python"},
+    "test_measure_contracts.py": {"test_compiled_is_plain_python"},
     "test_gallery.py": {"test_compiled_is_plain_python", "test_runs_in_an_fmu"},
 }
 """Names of long checks, by the files of their tests."""

@@ -1,4 +1,4 @@
-"""A folder in memory for what tests write: files on a disk took a tenth of all their time."""
+"""A folder in memory for the files of tests: files on a disk took a tenth of the time of all tests."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pathlib import Path
 
 PLACE = Path("/dev/shm")
 ROOM = 4 << 30
-"""Bytes that have to be free, several times as many as all tests write."""
+"""The bytes that must be free, several times as many as all tests write."""
 
 
 def has_room(place: Path = PLACE) -> bool:
-    """Whether a file system in memory has room for tests, and allows loading machine code.
+    """Whether a file system in memory has room for tests and allows to load machine code.
 
-    In containers it is often small, or does not allow that.
+    In containers it is often small or does not allow that.
     """
     try:
         status = os.statvfs(place)
     except (AttributeError, OSError):
         return False
-    allowed = os.access(place, os.W_OK) and not status.f_flag & (os.ST_NOEXEC | os.ST_RDONLY)
-    return allowed and min(status.f_bavail * status.f_frsize, memory_left()) >= ROOM
+    can_write_and_load = os.access(place, os.W_OK) and not status.f_flag & (os.ST_NOEXEC | os.ST_RDONLY)
+    return can_write_and_load and min(status.f_bavail * status.f_frsize, memory_left()) >= ROOM
 
 
 def memory_left() -> int:

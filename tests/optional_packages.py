@@ -1,6 +1,6 @@
-"""Tests of what optional packages do.
+"""A mark for tests that need optional packages.
 
-Each worker imports all files of tests; of packages that take long to import, only who runs such a test.
+Every worker imports all test files; so these must not import packages that take long to import.
 """
 
 from __future__ import annotations
@@ -11,6 +11,6 @@ import pytest
 
 
 def needs_packages(*names: str) -> pytest.MarkDecorator:
-    """Skip where one of these packages is not installed; none is imported."""
+    """Skip a test if one of these packages is not installed; does not import them."""
     missing = [name for name in names if find_spec(name) is None]
     return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")

@@ -1,4 +1,4 @@
-"""The quick tests that run on Linux aarch64, under emulation: `release/emulated`."""
+"""The script that runs quick tests on Linux aarch64, under emulation, in `release/emulated`."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def test_the_listed_tests_exist() -> None:
     assert [file for file in files if not (ROOT / file).is_file()] == []
 
 
-def test_without_a_folder_it_says_how_it_is_called() -> None:
-    ran = subprocess.run(["bash", str(SCRIPT)], capture_output=True, text=True, check=False)
-    assert ran.returncode == 2
-    assert "aarch64.sh FOLDER" in ran.stderr and "set -euo" not in ran.stderr
+def test_without_a_folder_the_script_prints_its_usage() -> None:
+    done = subprocess.run(["bash", str(SCRIPT)], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "aarch64.sh FOLDER" in done.stderr and "set -euo" not in done.stderr
 
 
 @pytest.mark.thorough
@@ -37,9 +37,9 @@ def test_without_a_folder_it_says_how_it_is_called() -> None:
 )
 def test_two_hundred_quick_tests_pass_under_emulation(tmp_path: Path) -> None:
     folder = os.environ.get("COSIM_AARCH64", str(tmp_path / "debian"))
-    ran = subprocess.run(
+    done = subprocess.run(
         ["bash", str(SCRIPT), folder], capture_output=True, text=True, check=False, timeout=7200
     )
-    assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-3000:]
-    passed = re.findall(r"(\d+) passed", ran.stdout)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    passed = re.findall(r"(\d+) passed", done.stdout)
     assert passed and int(passed[-1]) >= 200

@@ -1,4 +1,4 @@
-"""Code comes from where it is installed: files beside a scenario or a model are data, whatever the name."""
+"""Commands import code only from where it is installed, never from Python files beside their data."""
 
 import ast
 import os
@@ -24,7 +24,7 @@ FORKS = {
     *("cosim_compiler/ahead.py", "cosim/command_line/supervised.py", "cosim/testing/other_mode.py"),
     "cosim/registration/listing_process.py",
 }
-"""They fork this program, which runs no other code then."""
+"""Modules that fork this process, which needs no import path."""
 MODEL = """[model]
 name = "drop"
 [measures.stone]
@@ -60,12 +60,12 @@ until = 0.02
 """
 PYTHON_FMU = ONE_SCENARIO.replace('model = "drop.toml"', 'fmu = "python.fmu"')
 VARY = ("--vary", "stone.stone.height=1, 2")
-LONG = pytest.mark.thorough  # these start no process that the others do not start
+LONG = pytest.mark.thorough  # commands that start no other kinds of processes than the rest
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """With a model, scenarios, and a Python file for each name that a process may import early."""
+    """A folder with models, scenarios, and a Python file for each name that a process may import early."""
     place = tmp_path_factory.mktemp("planted")
     (place / "drop.toml").write_text(MODEL)
     (place / "loop.toml").write_text(SCENARIO)
@@ -82,7 +82,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """As the installed script runs it: its own folder comes first where modules are looked for."""
+    """Run a command as the installed script does, which does not search the present folder for modules."""
     command = [sys.executable, "-P", "-m", "cosim", *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
 
@@ -138,7 +138,7 @@ def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]
     ],
     ids=lambda words: "-".join(words[:2]),
 )
-def test_files_beside_the_data_of_a_command_are_not_run(words: tuple[str, ...], folder: Path) -> None:
+def test_python_files_beside_the_data_of_a_command_are_not_run(words: tuple[str, ...], folder: Path) -> None:
     if words[0] == "export" and not any(map(shutil.which, ("gcc", "cc"))):
         pytest.skip("no C compiler")
     needed = ["python.fmu" if word == "python.toml" else word for word in words[1:2]]
@@ -149,8 +149,8 @@ def test_files_beside_the_data_of_a_command_are_not_run(words: tuple[str, ...], 
     assert sorted(path.name for path in folder.glob("RAN-*")) == []
 
 
-def test_planted_files_would_be_seen(folder: Path) -> None:
-    """A new interpreter without our care runs them, so the tests above can fail."""
+def test_a_careless_process_would_run_the_planted_files(folder: Path) -> None:
+    """So the tests above can fail."""
     place = folder / "RAN-pickle"
     try:
         careless = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
@@ -163,42 +163,46 @@ def test_planted_files_would_be_seen(folder: Path) -> None:
         place.unlink(missing_ok=True)
 
 
-def test_dash_m_leaves_the_present_folder(folder: Path) -> None:
-    """But for `cosim.py` itself, which Python finds before anything of ours runs."""
-    other = folder / "other"
-    other.mkdir()
-    (other / "pickle.py").write_text("raise SystemExit('planted')\n")
-    (other / "drop.toml").write_text(MODEL)
+def test_python_m_cosim_does_not_import_from_the_present_folder(folder: Path) -> None:
+    """Except for a `cosim.py`, which Python finds before any of our code runs."""
+    present = folder / "present"
+    present.mkdir()
+    (present / "pickle.py").write_text("raise SystemExit('planted')\n")
+    (present / "drop.toml").write_text(MODEL)
     words = [sys.executable, "-m", "cosim", "run", "drop.toml", "-q"]
-    done = subprocess.run(words, cwd=other, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(words, cwd=present, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_other_processes_are_started_in_one_place() -> None:
-    found = []
+def starts_of_processes(name: str, text: str) -> list[str]:
+    """The lines of a module that start processes otherwise than by `child_process`."""
+    if not MAY_START.search(text):  # true for most files, which take long to parse
+        return []
+    lines = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+            starts = owner in ("subprocess", "os") and node.func.attr in STARTERS
+            forks = owner == "os" and node.func.attr == "fork" and name not in FORKS
+            if starts or forks:
+                lines.append(f"{name}:{node.lineno} {owner}.{node.func.attr}")
+        is_pool = isinstance(node, ast.Attribute) and node.attr in ("get_context", "ProcessPoolExecutor")
+        if is_pool and name != "cosim_ensembles/own_processes.py":
+            lines.append(f"{name}:{node.lineno} makes processes")
+    return lines
+
+
+def test_other_processes_are_started_in_one_module() -> None:
+    starts = []
     for root in PACKAGES.values():
         for path in root.rglob("*.py"):
             name = path.relative_to(root.parent).as_posix()
-            if name == "cosim_compiler/child_process.py":
-                continue
-            text = path.read_text("utf-8")
-            if not MAY_START.search(text):  # most files, which to parse takes long
-                continue
-            for node in ast.walk(ast.parse(text)):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                    owner = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
-                    starts = owner in ("subprocess", "os") and node.func.attr in STARTERS
-                    forks = owner == "os" and node.func.attr == "fork" and name not in FORKS
-                    if starts or forks:
-                        found.append(f"{name}:{node.lineno} {owner}.{node.func.attr}")
-                pools = ("get_context", "ProcessPoolExecutor")
-                makes = isinstance(node, ast.Attribute) and node.attr in pools
-                if makes and name != "cosim_ensembles/own_processes.py":
-                    found.append(f"{name}:{node.lineno} makes processes")
-    assert found == []
+            if name != "cosim_compiler/child_process.py":
+                starts += starts_of_processes(name, path.read_text("utf-8"))
+    assert starts == []
 
 
-def test_the_environment_is_as_before_after_a_spawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spawn_restores_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for before in (None, "", "1"):
         if before is None:
             monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
@@ -209,6 +213,8 @@ def test_the_environment_is_as_before_after_a_spawn(monkeypatch: pytest.MonkeyPa
         assert os.environ.get("PYTHONSAFEPATH") == before
 
 
-def test_a_session_that_finds_modules_in_its_folder_hands_that_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_that_imports_from_its_folder_lets_its_child_processes_do_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sys, "path", ["", "/somewhere"])
     assert python_environment()["PYTHONPATH"] == os.pathsep.join([os.getcwd(), "/somewhere"])

@@ -1,4 +1,4 @@
-"""Each measured figure of README and documentation has a claim, which says what measures it again."""
+"""Each measured figure of README and documentation has a claim with the command that measures it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLAIMS = read_claims()
 
 
 def figures(page: Path) -> list[tuple[int, str]]:
-    """Line and text of each measured figure outside of code."""
+    """The line and the text of each measured figure outside code."""
     text = re.sub(
         r"^```.*?^```", lambda code: "\n" * code[0].count("\n"), page.read_text("utf-8"), flags=re.S | re.M
     )
@@ -42,7 +42,7 @@ def test_each_figure_has_a_claim(page: Path) -> None:
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_each_claim_stands_in_its_pages_and_can_be_measured(claim) -> None:
+def test_the_figure_of_a_claim_is_in_its_pages_and_its_script_exists(claim) -> None:
     for page in claim.pages:
         assert claim.figure in (ROOT / page).read_text("utf-8").replace("\n", " "), page
     scripts = [word for word in shlex.split(claim.command) if word.endswith(".py")]
@@ -50,7 +50,7 @@ def test_each_claim_stands_in_its_pages_and_can_be_measured(claim) -> None:
     assert claim.measured and claim.commit and claim.machine
 
 
-def test_the_page_is_made_of_the_claims() -> None:
+def test_the_page_of_claims_is_generated_from_them() -> None:
     assert PAGE.read_text("utf-8") == claims_page(CLAIMS), "run python benchmarks/claims.py --page"
 
 
@@ -64,7 +64,7 @@ def test_the_page_is_made_of_the_claims() -> None:
         ("```\n12 µs\n```", 0),
     ],
 )
-def test_what_counts_as_a_figure(tmp_path: Path, text: str, count: int) -> None:
+def test_times_sizes_and_factors_are_figures(tmp_path: Path, text: str, count: int) -> None:
     page = tmp_path / "page.md"
     page.write_text(text + "\n", "utf-8")
     assert len(figures(page)) == count

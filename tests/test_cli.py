@@ -1,4 +1,4 @@
-"""The command line dispatches, and turns every error into one message and an exit status."""
+"""The command line calls commands of plugins, and turns errors and signals into a message and a status."""
 
 import json
 import os
@@ -24,7 +24,7 @@ Cli = Callable[..., int]
 
 
 class Act(Command):
-    """Does what it is told."""
+    """Calls the function of `acts` with the name of its argument."""
 
     name: ClassVar[str] = "act"
     summary = "do what is told"
@@ -38,11 +38,11 @@ class Act(Command):
 
 
 class Other(Act):
-    """Another one under the same word."""
+    """Another command with the same name."""
 
 
 class Broken(Act):
-    """Cannot even say what its options are."""
+    """Fails when its options are declared."""
 
     name = "broken"
 
@@ -85,14 +85,14 @@ def cli():
         yield lambda *words: main(words)
 
 
-def test_status_of_the_command(cli: Cli) -> None:
+def test_the_status_is_that_of_the_command(cli: Cli) -> None:
     assert cli("act", "well") == 0
     assert cli("act", "three") == 3
     assert cli("stage.act", "three") == 3
 
 
 @pytest.mark.parametrize(
-    ("what", "status", "said"),
+    ("act", "status", "message"),
     [
         ("model", 2, "m.toml:3: a: is wrong\nm.toml:4: b: is worse\n"),
         ("simulation", 1, "at t = 1.25 s: not finite\n"),
@@ -108,46 +108,52 @@ def test_status_of_the_command(cli: Cli) -> None:
         ),
     ],
 )
-def test_errors(cli: Cli, capsys: pytest.CaptureFixture[str], what: str, status: int, said: str) -> None:
-    assert cli("act", what) == status
+def test_an_error_is_one_message_and_a_status(
+    cli: Cli, capsys: pytest.CaptureFixture[str], act: str, status: int, message: str
+) -> None:
+    assert cli("act", act) == status
     shown = capsys.readouterr()
-    assert shown.err == said
+    assert shown.err == message
     assert shown.out == ""
 
 
 @pytest.mark.parametrize("words", [("--traceback", "act", "fault"), ("act", "fault", "--traceback")])
-def test_a_traceback_is_shown_when_it_is_asked_for(
+def test_the_option_traceback_shows_a_traceback(
     cli: Cli, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     assert cli(*words) == 1
     assert "Traceback (most recent" in capsys.readouterr().err
 
 
-def test_a_command_that_cannot_be_configured(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_that_fails_to_declare_its_options_does_not_disturb_others(
+    cli: Cli, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli("broken", "well") == 1
-    said = capsys.readouterr().err
-    assert "plugin 'stage' (acme-stage 1.5): command 'broken' failed: ZeroDivisionError" in said
+    message = capsys.readouterr().err
+    assert "plugin 'stage' (acme-stage 1.5): command 'broken' failed: ZeroDivisionError" in message
     assert cli("act", "well") == 0
 
 
-def test_an_unknown_command(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_command_is_answered_with_the_nearest_and_with_failed_plugins(
+    cli: Cli, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli("acr") == 2
-    said = capsys.readouterr().err
-    assert said.startswith("no command 'acr'. Nearest: act.")
-    assert "'tyres' (acme-tyres 0.4) did not load: ModuleNotFoundError" in said
+    message = capsys.readouterr().err
+    assert message.startswith("no command 'acr'. Nearest: act.")
+    assert "'tyres' (acme-tyres 0.4) did not load: ModuleNotFoundError" in message
 
 
-def test_a_word_of_two_plugins_means_neither(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_of_two_commands_must_be_written_with_its_plugin(capsys: pytest.CaptureFixture[str]) -> None:
     with use_registry(Registry([record("stage", act=Act), record("cinema", act=Other)])):
         assert main(["act", "well"]) == 2
-        said = capsys.readouterr().err
-        assert "stage.act" in said and "cinema.act" in said and "acme-cinema 1.5" in said
+        message = capsys.readouterr().err
+        assert "stage.act" in message and "cinema.act" in message and "acme-cinema 1.5" in message
         assert main(["cinema.act", "three"]) == 3
         assert main(["--help"]) == 0
         assert "cinema.act" in capsys.readouterr().out
 
 
-def test_bad_arguments(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_and_unknown_arguments_are_errors(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli("act") == 2
     assert "following arguments" in capsys.readouterr().err
     assert cli("--nonsense") == 2
@@ -176,7 +182,7 @@ def test_plugins_works_when_every_plugin_is_broken(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
-    ("attributes", "said"),
+    ("attributes", "message"),
     [
         ({"summary": "x"}, "name is None"),
         ({"name": "Do It", "summary": "x"}, "name is 'Do It'"),
@@ -184,15 +190,17 @@ def test_plugins_works_when_every_plugin_is_broken(capsys: pytest.CaptureFixture
         ({"name": "do"}, "has no summary"),
     ],
 )
-def test_what_a_command_must_say(attributes: dict[str, str], said: str) -> None:
+def test_a_command_class_without_a_name_or_summary_is_refused(
+    attributes: dict[str, str], message: str
+) -> None:
     methods = {"configure": lambda self, parser: None, "run": lambda self, arguments: 0}
-    with pytest.raises(ContractError, match=said):
+    with pytest.raises(ContractError, match=message):
         type("Do", (Command,), attributes | methods)
 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_reader_that_goes_away(unbuffered: str) -> None:
+def test_a_closed_pipe_of_the_output_is_no_error_message(unbuffered: str) -> None:
     command = f"{sys.executable} -m cosim plugins | true"
     environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=environment)
@@ -204,8 +212,8 @@ def test_a_reader_that_goes_away(unbuffered: str) -> None:
     ("number", "status", "word"),
     [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGTERM, 143, "terminated\n")],
 )
-def test_control_c_and_sigterm(tmp_path: Path, number: int, status: int, word: str) -> None:
-    """A real process, interrupted by the signal that the terminal sends, or a batch system."""
+def test_a_signal_ends_a_command_with_its_status(tmp_path: Path, number: int, status: int, word: str) -> None:
+    """A process gets the signal of a terminal or of a batch system."""
     (tmp_path / "sleepers.py").write_text(
         "import time, cosim\n"
         "class Sleep(cosim.Command):\n"
@@ -229,45 +237,45 @@ def test_control_c_and_sigterm(tmp_path: Path, number: int, status: int, word: s
     assert process.stdout is not None
     assert process.stdout.readline() == "now\n"
     process.send_signal(number)
-    _, said = process.communicate(timeout=30)
-    assert (process.returncode, said) == (status, word)
+    _, message = process.communicate(timeout=30)
+    assert (process.returncode, message) == (status, word)
 
 
-def test_the_exit_statuses_are_said(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_lists_the_exit_statuses(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["--help"], ["act", "--help"]):
         assert cli(*words) == 0
-        said = capsys.readouterr().out
+        message = capsys.readouterr().out
         for status in ExitStatus:
-            assert f"  {status.value:<3}  {status.meaning}\n" in said + "\n"
+            assert f"  {status.value:<3}  {status.meaning}\n" in message + "\n"
 
 
-def test_control_c_where_python_ignores_exceptions(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
-    """In a destructor it is lost; the command ends all the same."""
+def test_control_c_in_a_destructor_ends_the_command(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    """Python ignores the exception there; the command ends all the same."""
 
     class Destroyed:
         def __del__(self) -> None:
             raise KeyboardInterrupt
 
     def act() -> int:
-        thing = Destroyed()
-        del thing
+        destroyed = Destroyed()
+        del destroyed
         time.sleep(10)
         return 0
 
-    Act.acts["lose"] = act
+    Act.acts["destroy"] = act
     began = time.monotonic()
-    assert cli("act", "lose") == 130
+    assert cli("act", "destroy") == 130
     assert time.monotonic() - began < 5
     assert capsys.readouterr().err == "interrupted\n"
 
 
-START = """
+INTERRUPTED_IMPORT = """
 import builtins, os, signal, sys
-real, wanted = builtins.__import__, sys.argv.pop()
-def interrupted(name, *rest, **more):
-    if name == wanted:
+import_module, interrupted_name = builtins.__import__, sys.argv.pop()
+def interrupted(name, *arguments, **options):
+    if name == interrupted_name:
         os.kill(os.getpid(), signal.SIGINT)
-    return real(name, *rest, **more)
+    return import_module(name, *arguments, **options)
 builtins.__import__ = interrupted
 from cosim.cli import main
 sys.exit(main())
@@ -277,16 +285,19 @@ sys.exit(main())
 @pytest.mark.parametrize("module", ["cosim.command_line.dispatch", "cosim.registration.registry"])
 def test_control_c_while_modules_are_imported(module: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", START, "plugins", module], capture_output=True, text=True, check=False
+        [sys.executable, "-c", INTERRUPTED_IMPORT, "plugins", module],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.stderr == "interrupted\n" and done.stdout == ""
-    assert done.returncode in (130, -signal.SIGINT)  # 130 for a shell, both of them
+    assert done.returncode in (130, -signal.SIGINT)  # both are 130 in a shell
 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("words", [["--help"], ["nothing"], ["describe", "ω…", "--json"]])
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_a_locale_without_the_characters(words, encoding):
+def test_characters_that_the_encoding_lacks_are_escaped(words, encoding):
     done = subprocess.run(
         [sys.executable, "-m", "cosim", *words],
         env={**os.environ, "PYTHONIOENCODING": encoding},
@@ -302,7 +313,7 @@ def test_a_locale_without_the_characters(words, encoding):
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
 @pytest.mark.parametrize(("words", "status"), [("plugins", 0), ("info nothing.toml", 2)])
-def test_a_closed_standard_error_ends_no_command(words, status, tmp_path):
+def test_a_command_works_with_a_closed_standard_error(words, status, tmp_path):
     command = f'exec "{sys.executable}" -P -m cosim {words} 2>&- <&-'
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     assert done.returncode == status and bool(done.stdout) == (status == 0)

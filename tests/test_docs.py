@@ -1,4 +1,4 @@
-"""The Python blocks of the docs run, page by page, each page as one script."""
+"""The Markdown pages: their code blocks run, their links, tables, lengths and names of files are right."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted(p for p in (ROOT / "docs").glob("*.md") if "```python" in p.read_text(encoding="utf-8"))
 BLOCK = re.compile(r"(?<!-->\n)```python\n(.*?)```", re.DOTALL)
 WITH_GRADIENTS = "Optimization(model"
-"""In blocks that a thorough run has: machine code of gradients of a whole model takes long to compile."""
+"""In blocks of a thorough run alone: gradients of a whole model take long to compile."""
 QUOTED = re.compile(r"<!-- from (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 
 
@@ -24,7 +24,9 @@ def test_there_are_pages() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_blocks_of_a_page_run_as_one_script(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     blocks = [b for b in BLOCK.findall(page.read_text(encoding="utf-8")) if not b.startswith(" ")]
     if how_many.FACTOR == 1:
         blocks = [block for block in blocks if WITH_GRADIENTS not in block]
@@ -34,7 +36,7 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     runpy.run_path(str(script))
 
 
-def test_quoted_blocks_stand_in_their_files() -> None:
+def test_quoted_blocks_are_in_their_files() -> None:
     quoted = [q for page in PAGES for q in QUOTED.findall(page.read_text(encoding="utf-8"))]
     assert len(quoted) >= 5
     for path, block in quoted:
@@ -50,7 +52,7 @@ TEXTS = sorted(
     ]
 )
 LONG = {"CHANGELOG.md", "docs/decisions/README.md", "docs/known-gaps.md"}
-"""Lists that are looked up, not read."""
+"""Pages for looking up, which may be longer than others."""
 
 
 def name_of(page: Path) -> str:
@@ -62,7 +64,7 @@ def without_code(text: str) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """What mkdocs and GitHub call the headings of a page."""
+    """The anchors that mkdocs and GitHub give to the headings of a page."""
     titles = re.findall(r"^#+ (.*)$", without_code(page.read_text("utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 
@@ -79,7 +81,7 @@ def dead_links(page: Path) -> list[str]:
 
 
 def blocks_indented_by_less_than_four(page: Path) -> list[str]:
-    """The site takes them for text; GitHub does not mind."""
+    """Blocks that GitHub shows as code and the site as text."""
     text = page.read_text("utf-8")
     # and an item after a second paragraph for the end of that paragraph
     after_paragraphs = re.findall(r"\n\n(?: {4}\S.*\n)+((?:\d+\.|-) .*)", text)
@@ -87,7 +89,7 @@ def blocks_indented_by_less_than_four(page: Path) -> list[str]:
 
 
 def torn_tables(page: Path) -> list[str]:
-    """After an empty line the rest of a table is text."""
+    """Tables without a head, such as the rest of a table after an empty line."""
     text = without_code(page.read_text("utf-8")) + "\n"
     tables = [table.splitlines() for table in re.findall(r"(?:^ *\|.*\n)+", text, re.MULTILINE)]
     return [table[0] for table in tables if not (len(table) > 2 and re.fullmatch(r" *\|[\s:|-]+", table[1]))]
@@ -116,25 +118,25 @@ FAULTS = {
     more_words_than_1500: "word " * 1501,
     paragraphs_of_more_words_than_120: "word " * 121,
 }
-"""What is looked for in pages, and the smallest text that has it."""
+"""The checks of pages, and for each the smallest text with such a fault."""
 
 
-@pytest.mark.parametrize("look", FAULTS)
-def test_no_page_has(look: Callable[[Path], list[str]]) -> None:
+@pytest.mark.parametrize("check", FAULTS)
+def test_no_page_has_a_fault(check: Callable[[Path], list[str]]) -> None:
     assert len(TEXTS) > 150
-    assert {name_of(page): found for page in TEXTS if (found := look(page))} == {}
+    assert {name_of(page): found for page in TEXTS if (found := check(page))} == {}
 
 
-@pytest.mark.parametrize("look", FAULTS)
-def test_it_is_found(
-    look: Callable[[Path], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("check", FAULTS)
+def test_a_check_finds_the_fault_in_a_page_that_has_it(
+    check: Callable[[Path], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
     page = tmp_path / "page.md"
-    page.write_text(FAULTS[look], "utf-8")
-    assert len(look(page)) == 1
+    page.write_text(FAULTS[check], "utf-8")
+    assert len(check(page)) == 1
     page.write_text("# Title\n\nA [link](#title).\n", "utf-8")
-    assert look(page) == []
+    assert check(page) == []
 
 
 WRITES = re.compile(r"cosim \w+ [^`\n]*(?:-o|--output|--checkpoint|--animate|--report|--log)\b")
@@ -146,11 +148,11 @@ WRITING = [
 
 
 @pytest.mark.parametrize("page", WRITING, ids=name_of)
-def test_pages_with_commands_that_write_say_where_the_rule_on_files_stands(page: Path) -> None:
+def test_a_page_with_commands_that_write_files_links_to_the_rules_for_files(page: Path) -> None:
     assert "command-line.md#files" in page.read_text("utf-8")
 
 
-def test_there_are_such_pages() -> None:
+def test_there_are_pages_with_commands_that_write() -> None:
     assert len(WRITING) > 10
 
 
@@ -201,7 +203,7 @@ def test_the_index_of_decisions_is_complete() -> None:
 
 MAINTAINERS_PAGES = [ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("how-*.md"), *DECISIONS]
 PATH_IN_TEXT = re.compile(r"`((?:[\w-]+/)*(?:[\w-]+/|[\w-]+\.py))`")
-# Files of the example of CONTRIBUTING; folders that the build, a run or an SSP has; what was replaced.
+# Files of an example in CONTRIBUTING; folders of the build, of a run or of an SSP; replaced folders.
 NOT_IN_THE_TREE = {
     "plugins/cosim_mechanics/forces/quadratic_damper.py",
     "tests/mechanics/test_quadratic_damper.py",

@@ -1,4 +1,4 @@
-"""Commands and tables of files in the texts: what they name is there."""
+"""The commands, options and TOML tables that the texts show exist."""
 
 from __future__ import annotations
 
@@ -30,16 +30,18 @@ TOML = re.compile(r"^```toml(?: title=\"(\S+)\")?\n(.*?)^```$", re.DOTALL | re.M
 
 @pytest.fixture(scope="module")
 def options() -> dict[str, set[str]]:
-    """The options of each command, by its name."""
-    found = {}
+    """The options of each command, by the name of the command."""
+    options_of_commands = {}
     for name, entry in commands().items():
         command = entry.cls()
-        found[name] = {flag for action in CommandParser(command).arguments for flag in action.option_strings}
-    return found
+        options_of_commands[name] = {
+            flag for action in CommandParser(command).arguments for flag in action.option_strings
+        }
+    return options_of_commands
 
 
 def unknown(text: str, options: dict[str, set[str]]) -> list[str]:
-    """Commands and options in a text that are not there."""
+    """The commands and options in a text that do not exist."""
     faults = []
     for typed in (a or b for a, b in TYPED.findall(text)):
         words = shlex.split(typed.replace("\\\n", " ").replace("…", " "), comments=True)
@@ -53,7 +55,7 @@ def unknown(text: str, options: dict[str, set[str]]) -> list[str]:
     return faults
 
 
-def test_commands_in_the_texts_are_there(options: dict[str, set[str]]) -> None:
+def test_the_commands_in_the_texts_exist(options: dict[str, set[str]]) -> None:
     texts = {path.name: path.read_text("utf-8") for path in TEXTS}
     assert sum(len(TYPED.findall(text)) for text in texts.values()) > 100
     assert [f"{name}: {fault}" for name, text in texts.items() for fault in unknown(text, options)] == []
@@ -62,19 +64,19 @@ def test_commands_in_the_texts_are_there(options: dict[str, set[str]]) -> None:
 @pytest.mark.parametrize(
     "text", ["`cosim rum x.toml`", "    cosim run x.toml --plott y", "$ cosim run x \\\n  --no"]
 )
-def test_what_is_not_there_is_found(text: str, options: dict[str, set[str]]) -> None:
+def test_an_unknown_command_or_option_is_noticed(text: str, options: dict[str, set[str]]) -> None:
     assert len(unknown(text, options)) == 1
 
 
 def lenient(schema: Any) -> Any:
-    """A schema for parts of a file: nothing is required."""
+    """A schema without requirements, for parts of a file."""
     if isinstance(schema, dict):
         kept = {key: lenient(value) for key, value in schema.items() if key not in ("required", "oneOf")}
         return kept | ({"anyOf": lenient(schema["oneOf"])} if "oneOf" in schema else {})
     return [lenient(item) for item in schema] if isinstance(schema, list) else schema
 
 
-def test_tables_of_files_fit_the_schemas() -> None:
+def test_the_tables_in_the_texts_fit_the_schemas() -> None:
     jsonschema = pytest.importorskip("jsonschema")
     schemas = [entry.cls().schema() for entry in cosim.registry().entries("file_schema")]
     checked = 0

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at random moments of commands: the status says so, no word of Python's comes."""
+"""Ctrl-C and SIGTERM at random moments of commands give their status, and no traceback."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ COMMANDS = (
     ("schema", "model"),
     ("--help",),
 )
-OF_PYTHON = ("Could not import runpy module", "Fatal Python error", "Error processing line")
-"""Python answers so before it has begun."""
+MESSAGES_OF_PYTHON = ("Could not import runpy module", "Fatal Python error", "Error processing line")
+"""The first words of Python if it is interrupted while it starts."""
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
 
 def interrupted(
     words: tuple[str, ...], number: signal.Signals, delay: float, folder: Path
 ) -> tuple[int, str]:
-    """Status as a shell has it, and what was said, of a command that all of its processes are told to end."""
+    """Send a signal to all processes of a command; its status as in a shell, and its standard error."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "cosim", *words],
         cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -46,8 +46,8 @@ def interrupted(
         time.sleep(delay)
         if process.poll() is None:
             os.killpg(process.pid, number)
-        _, said = process.communicate(timeout=120)
-        with pytest.raises(ProcessLookupError):  # nothing is left behind
+        _, stderr = process.communicate(timeout=120)
+        with pytest.raises(ProcessLookupError):  # no process is left
             for _ in range(200):
                 os.killpg(process.pid, 0)
                 time.sleep(0.05)
@@ -55,21 +55,21 @@ def interrupted(
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
     code = process.returncode
-    return (128 - code if code < 0 else code), said
+    return (128 - code if code < 0 else code), stderr
 
 
 @pytest.mark.parametrize("longest", [0.5, 4.0])
 @pytest.mark.parametrize("number", STATUS)
-def test_at_random_moments(number: signal.Signals, longest: float, tmp_path: Path) -> None:
-    choose, seen = random.Random(f"{number}{longest}"), Counter[int]()
+def test_a_signal_at_a_random_moment(number: signal.Signals, longest: float, tmp_path: Path) -> None:
+    draw, statuses = random.Random(f"{number}{longest}"), Counter[int]()
     for i in range(50):
-        words, delay = choose.choice(COMMANDS), choose.uniform(0.0, longest)
-        status, said = interrupted(words, number, delay, tmp_path)
-        seen[status] += 1
-        here = f"{i}: {words[0]} after {delay:.3f} s: {status}, {said}"
-        if said.startswith(OF_PYTHON):
+        words, delay = draw.choice(COMMANDS), draw.uniform(0.0, longest)
+        status, stderr = interrupted(words, number, delay, tmp_path)
+        statuses[status] += 1
+        context = f"{i}: {words[0]} after {delay:.3f} s: {status}, {stderr}"
+        if stderr.startswith(MESSAGES_OF_PYTHON):
             continue
-        assert status in (0, STATUS[number]), here
-        if "Traceback" in said:  # also Python's word: `main` has not been called
-            assert "in main" not in said and said.endswith("KeyboardInterrupt\n"), here
-    assert seen[STATUS[number]] > (40 if longest < 1.0 else 10)
+        assert status in (0, STATUS[number]), context
+        if "Traceback" in stderr:  # of Python itself, before `main` is called
+            assert "in main" not in stderr and stderr.endswith("KeyboardInterrupt\n"), context
+    assert statuses[STATUS[number]] > (40 if longest < 1.0 else 10)

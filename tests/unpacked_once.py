@@ -1,6 +1,6 @@
-"""Of the Python files that FMUs carry, one copy serves all FMUs that are unpacked.
+"""Unpacked FMUs share one copy of each Python file that they contain.
 
-An FMU with Python inside carries some 700 files; to unpack them takes 140 ms of CPU time, to link them 10.
+An FMU with Python inside contains some 700 files; unpacking them takes 140 ms of CPU time, linking them 10.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ unpack = ZipFile.extractall
 
 
 class UnpackedOnce:
-    """Files that were unpacked, by their names and contents.
+    """The Python files that were unpacked, by their names and contents.
 
     Parameters
     ----------
     place : Path
-        An empty folder for one link to each of them, so that they outlive where they were unpacked.
+        An empty folder for a link to each file, which outlives the folder where it was unpacked.
     """
 
     def __init__(self, place: Path) -> None:
@@ -32,43 +32,45 @@ class UnpackedOnce:
     def extractall(
         self, archive: ZipFile, path: Any = None, members: Iterable[Any] | None = None, pwd: Any = None
     ) -> None:
-        """As `ZipFile.extractall`; a Python file that was unpacked before is linked."""
+        """Like `ZipFile.extractall`, but links a Python file that was unpacked before."""
         folder = Path(path or os.getcwd())
-        given = archive.namelist() if members is None else members
-        infos = [member if isinstance(member, ZipInfo) else archive.getinfo(member) for member in given]
-        rest = [info for info in infos if not self._is_linked(info, folder)]
-        unpack(archive, folder, rest, pwd)
-        for info in rest:
-            self._keep(info, folder)
+        listed = archive.namelist() if members is None else members
+        infos = [member if isinstance(member, ZipInfo) else archive.getinfo(member) for member in listed]
+        new = [info for info in infos if not self._link(info, folder)]
+        unpack(archive, folder, new, pwd)
+        for info in new:
+            self._store(info, folder)
 
     def written_since(self) -> list[str]:
-        """The names of files that somebody wrote into: each FMU has them."""
+        """The names of shared files that were written to since they were unpacked."""
         return [key[0] for key, path in self._files.items() if _stamp(path) != self._stamps[path]]
 
-    def _is_linked(self, info: ZipInfo, folder: Path) -> bool:
-        kept = self._files.get(_key(info))
-        if kept is None:
+    def _link(self, info: ZipInfo, folder: Path) -> bool:
+        """Link a file if there is a copy; whether that was possible."""
+        stored = self._files.get(_key(info))
+        if stored is None:
             return False
         target = os.path.join(folder, info.filename)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         if os.path.lexists(target):
             return False
         try:
-            os.link(kept, target)
+            os.link(stored, target)
         except OSError:  # on another disk
             return False
         return True
 
-    def _keep(self, info: ZipInfo, folder: Path) -> None:
+    def _store(self, info: ZipInfo, folder: Path) -> None:
+        """Store a link to a Python file that was unpacked for the first time."""
         source, key = folder / info.filename, _key(info)
         if not info.filename.endswith(".py") or key in self._files or not source.is_file():
             return
-        kept = self._place / f"{len(self._files)}.py"
+        stored = self._place / f"{len(self._files)}.py"
         try:
-            os.link(source, kept)
+            os.link(source, stored)
         except OSError:
             return
-        self._files[key], self._stamps[kept] = kept, _stamp(kept)
+        self._files[key], self._stamps[stored] = stored, _stamp(stored)
 
 
 def _key(info: ZipInfo) -> Key:

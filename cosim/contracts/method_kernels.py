@@ -49,12 +49,17 @@ class ErrorEstimate(NamedTuple):
         but e² / sqrt(e² + E²).
     is_rate : bool
         Whether the sum is multiplied by the length of the step.
+    jump_weights : sequence of float
+        Where the vectors are derivatives of the states at several times of the step: weights of a sum of them
+        that is at least as large as a jump of such a derivative anywhere in the step, but small where it is
+        smooth. Empty if there are none, or if a step begins with more than the states and their derivatives.
     """
 
     first: int = 0
     weights: Sequence[float] = ()
     second: Sequence[float] = ()
     is_rate: bool = False
+    jump_weights: Sequence[float] = ()
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ class CarryPlan(Record):
     error_is_rate: int  # whether the error estimate of the method is one over the length of the step
     order: int  # of the method
     directions: int  # with that of the flow, which is the first
+    first_direction: int  # that goes along each step: 1 where the flow is evaluated only where it is needed
     lanes: int  # in a group of directions that are computed side by side
     last_lanes: int  # in the last group
     last_group: int  # its first direction
@@ -57,6 +58,7 @@ class CarryNotes(Record):
 
     time: float  # s
     freshness: float  # of the cache and its tangents: NOT_FRESH, IS_MOTION, IS_REPORT
+    has_flow: float  # whether those along the flow are as fresh; of interest where it does not go along steps
     is_shifted: float  # whether an event of this instant has shifted the time
     passed_kinks: float  # NO_KINK, KINKS_ALIKE, KINKS_APART: at this instant, until what they do is known
     is_held: float  # NOT_HELD, HELD, or PARTLY_RELEASED since the last step
@@ -97,7 +99,8 @@ CARRY_NOTES = width_of(CarryNotes)
 class Carrier(NamedTuple):
     """The arrays of tangents that are carried: values, and one direction after the other.
 
-    Of `k` and `h` each direction has its own values: updates of histories move them beside their tangents.
+    Of `k` and `h` each direction has its own values (but see `past_of`): updates of histories move them
+    beside their tangents.
     """
 
     table: Table  # of the tangents of blocks
@@ -151,6 +154,7 @@ class Carrier(NamedTuple):
     order_copies: Reals  # of variables and tangents, see `either_order`; none where it is not asked
     error_weights: Reals  # of the vectors in the error estimate of the method; none: it has no estimate
     second_weights: Reals  # the same of a second estimate
+    jump_weights: Reals  # of those vectors, in a sum that shows jumps; none: see `CarryPlan.first_direction`
     largest_dots: Reals  # the largest sizes of tangents
     dot_errors: Reals  # by how much tangents may be off, see `tangent_error`
     likely_errors: Reals  # and by how much they are, if nothing has a kink
@@ -188,7 +192,20 @@ def own_part(carrier, numbers, i):
     return numbers[i * size : (i + 1) * size]
 
 
+def past_of(carrier, i):
+    """The direction whose integers and histories are read along a direction.
+
+    A flow that does not go along all steps has none of its own: along it, what is remembered does not vary.
+    """
+    return max(i, carrier.plan.first_direction)
+
+
 NEARLY_ZERO = 1e-14  # s: shifts that are that small are none
+
+
+def flow_goes_along(carrier):
+    """Whether the flow goes along the step that is followed, as the other directions do."""
+    return carrier.plan.first_direction == 0 or carrier.notes.is_held == HELD
 
 
 def lose(carrier, time, reason, subject):
@@ -230,15 +247,15 @@ def tangent_tables(carrier):
 def walked_along(carrier, i, table, ints, rows, t, y, c):
     """What is walked along a direction; `rows` are the first one and the one behind the last."""
     first, last = rows
-    k = own_part(carrier, carrier.k, i)
-    h = own_part(carrier, carrier.h, i)
+    k = own_part(carrier, carrier.k, past_of(carrier, i))
+    h = own_part(carrier, carrier.h, past_of(carrier, i))
     return Walked(table, ints, first, last, t, y, carrier.p, carrier.d, k, h, c)
 
 
 def system_along(run, carrier, i, tables, y, c):
     """What functions of the method walk along a direction, with what holds witnesses where some are held."""
-    k = own_part(carrier, carrier.k, i)
-    h = own_part(carrier, carrier.h, i)
+    k = own_part(carrier, carrier.k, past_of(carrier, i))
+    h = own_part(carrier, carrier.h, past_of(carrier, i))
     if carrier.notes.is_held == HELD:
         held = run.plan.held
         return OdeSystem(

@@ -3,6 +3,9 @@
 The tangent of the flow at the start of a step is the derivative of the states by time. Carried over the step
 it has to be that derivative again. Where it is not, the derivative has jumped inside the step, or rounding
 has grown in the tangents, and in the other directions as well.
+
+Where the derivatives of the stages themselves show whether there may be a jump, the flow goes along those
+steps alone.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from cosim.derivatives.carrier import (
 )
 from cosim.derivatives.flow import SLOW, fastest_rate, renew_flow
 from cosim.derivatives.tangent_cache import realize_motion
+from cosim.derivatives.tangent_error import first_of_estimate
 
 SAME_FLOW = 1e-6
 """By so much of its size a derivative and the tangent of the flow may differ and count as equal."""
@@ -24,6 +28,8 @@ SUSPECT = 0.1
 """Times the step and its derivatives: a tangent of the flow that is off by more may have met a jump."""
 ASTRAY = 1e-3
 """By this part of itself and its change in a step the tangent of the flow misses no smooth derivative."""
+SHOWN = 0.05
+"""Times the change of a derivative in a step, and what counts as equal: a smaller sum shows no jump."""
 SETTLED = 2.0  # times closer at each step: else it comes no closer
 HALVINGS = 25  # of a step, to see whether it has
 
@@ -44,6 +50,28 @@ def refuse_jumps(run, carrier, step):
         is_suspect = missed > expected + SAME_FLOW * max(1.0, abs(carrier.c[m]))
         if is_suspect and jumps_inside(run, carrier, step, m, SUSPECT * missed):
             lose(carrier, step.start, JUMPS, m)
+
+
+def shows_jump(carrier):
+    """Whether the derivative of a state may have jumped between two stages of the last step.
+
+    A weighted sum of the derivatives of the stages is at least as large as such a jump; where derivatives are
+    smooth, it is far smaller than their change in the step.
+    """
+    weights = carrier.jump_weights
+    n = carrier.y.shape[0]
+    vectors = carrier.work[first_of_estimate(carrier) :]
+    for m in range(n):
+        first = vectors[m]
+        total = 0.0
+        change = 0.0
+        for j in range(weights.shape[0]):
+            slope = vectors[j * n + m]
+            total += weights[j] * slope
+            change = max(change, abs(slope - first))
+        if not abs(total) <= SHOWN * (change + SAME_FLOW * max(1.0, abs(first))):
+            return True
+    return False
 
 
 def store_flow_at_start(carrier):

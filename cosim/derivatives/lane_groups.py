@@ -70,6 +70,8 @@ def end_of_group(carrier, first):
 
 def end_of_lanes(carrier, first):
     """The direction behind those that may be in lanes together with one; only itself if it goes alone."""
+    if first < carrier.plan.first_direction:
+        return first + 1
     last = min(first + carrier.plan.lanes, carrier.directions)
     return last if last - first >= FEWEST and carrier.refused_lanes[first] == 0.0 else first + 1
 
@@ -77,8 +79,9 @@ def end_of_lanes(carrier, first):
 def group_of(carrier, first, last):
     """A group of directions, with its lanes."""
     k, h = own_part(carrier, carrier.k, first), own_part(carrier, carrier.h, first)
-    at = carrier.plan.lanes * size_of_spare(carrier) + first * size_of_group(carrier, h.shape[0])
     width = carrier.plan.lanes
+    before = first - carrier.plan.first_direction
+    at = width * size_of_spare(carrier) + before * size_of_group(carrier, h.shape[0])
     table = carrier.lane_table
     if first == carrier.plan.last_group:
         width = carrier.plan.last_lanes
@@ -120,9 +123,10 @@ def spare_lanes(carrier, group):
 
 def cache_dot(carrier, i, slot):
     """The tangent of a slot of the cache along a direction, wherever it lies."""
-    first = i // carrier.plan.lanes * carrier.plan.lanes
+    begin = carrier.plan.first_direction
+    first = begin + (i - begin) // carrier.plan.lanes * carrier.plan.lanes
     last = end_of_group(carrier, first)
-    if last > first + 1:
+    if i >= begin and last > first + 1:
         group = group_of(carrier, first, last)
         return group.lanes.c[group.width * slot + i - first]
     return part_of(carrier.c_dots, i, carrier.c)[slot]

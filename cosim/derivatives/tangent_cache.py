@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from cosim.derivatives.carrier import IS_MOTION, IS_REPORT, NOT_FRESH, walk_present, walk_present_motion
+from cosim.derivatives.carrier import (
+    IS_MOTION,
+    IS_REPORT,
+    NOT_FRESH,
+    flow_goes_along,
+    walk_present,
+    walk_present_motion,
+)
 from cosim.derivatives.flow import BETWEEN_EVENTS, load_flow, renew_flow
 from cosim.derivatives.lane_groups import end_of_group
 from cosim.derivatives.lane_walks import realize_in_lanes
@@ -16,7 +23,9 @@ def realize_tangents(run, carrier, stage):
     """
     evaluate_motion(run, carrier, 0.0)
     leave_lanes(carrier)
-    if carrier.notes.missed == 0.0:
+    if not flow_goes_along(carrier):
+        realize_flow(run, carrier)
+    elif carrier.notes.missed == 0.0:
         renew_flow(run, carrier, 0.0)
     if stage == IS_REPORT and carrier.notes.freshness < stage:
         for i in range(carrier.directions):
@@ -37,12 +46,22 @@ def evaluate_motion(run, carrier, allowed):
     first = 0
     while first < carrier.directions:
         first = realize_next(run, carrier, first)
-    if end_of_group(carrier, 0) == 1:
-        if allowed == 0.0:
-            load_flow(carrier)
-        walk_present_motion(run, carrier, 0)
-    renew_flow(run, carrier, allowed)
+    if flow_goes_along(carrier):
+        if end_of_group(carrier, 0) == 1:
+            if allowed == 0.0:
+                load_flow(carrier)
+            walk_present_motion(run, carrier, 0)
+        renew_flow(run, carrier, allowed)
     carrier.notes.freshness = IS_MOTION
+    carrier.notes.has_flow = 0.0
+
+
+def realize_flow(run, carrier):
+    """Evaluate the motion along the flow of the present states, which has not gone along."""
+    if carrier.notes.has_flow == 0.0:
+        load_flow(carrier)
+        walk_present_motion(run, carrier, 0)
+        carrier.notes.has_flow = 1.0
 
 
 def realize_next(run, carrier, first):

@@ -17,6 +17,7 @@ from cosim.derivatives.carrier import (
     lose,
     own_part,
     part_of,
+    past_of,
     shift_time,
     walk_present,
 )
@@ -238,7 +239,7 @@ def has_jumped(value, speed):
 
 def copy_to_working(run, carrier):
     """Copy the variables and their tangents to the working copy, which handlers write to."""
-    k = own_part(carrier, carrier.k, 0)
+    k = own_part(carrier, carrier.k, past_of(carrier, 0))
     copy_variables(Variables(carrier.y, carrier.p, carrier.d, k), run.split(carrier.working, k))
     at_k = carrier.working.shape[0] - k.shape[0]
     for m in range(k.shape[0]):

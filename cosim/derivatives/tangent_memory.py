@@ -15,6 +15,7 @@ from cosim.derivatives.carrier import (
     copy_cache_aside,
     own_part,
     part_of,
+    past_of,
     walk_spare,
     walk_with,
 )
@@ -69,7 +70,7 @@ def has_room(run, carrier, needed):
     """Whether each history has room for so many entries."""
     is_roomy = True
     for number in range(len(run.rings)):
-        ring = history_of(run, carrier, 0, number).ring
+        ring = history_of(run, carrier, past_of(carrier, 0), number).ring
         is_roomy = is_roomy and ring.capacity - ring.count >= needed
     carrier.notes.needs_room = 0.0 if is_roomy else 1.0
     return is_roomy
@@ -81,7 +82,7 @@ def follow_memory(run, carrier, mark):
     realize_motion(run, carrier)
     if carrier.plan.stays_in_lanes == 0:
         leave_lanes(carrier)
-    first = 0
+    first = past_of(carrier, 0)
     while first < carrier.directions:
         first = update_next(run, carrier, first, mark)
     carrier.notes.freshness = NOT_FRESH
@@ -193,7 +194,7 @@ def remember_inside_along(run, carrier, start, now):
     if not (has_inside or has_between) or not start < now:
         return
     count = run.plan.points_inside if has_inside else 0
-    first = 0
+    first = past_of(carrier, 0)
     while first < carrier.directions:
         last = end_of_group(carrier, first)
         if last > first + 1:

@@ -14,6 +14,7 @@ from cosim.derivatives.carrier import (
     method_of,
     own_part,
     part_of,
+    past_of,
     store_head,
     walk_along,
     walk_motion,
@@ -245,7 +246,7 @@ def complete_tangent_step(run, carrier):
 
     Its first call in a step may change what the step has left: each direction begins with the same numbers.
     """
-    begin = 0 if len(run.rings) > 0 else 1
+    begin = past_of(carrier, 0) if len(run.rings) > 0 else 1
     copy_reals(carrier.work, carrier.spare_work)
     group_end = 0
     for i in range(carrier.directions):

@@ -13,17 +13,25 @@ from cosim.derivatives.carrier import (
     NOT_FRESH,
     WAS_CHANGED,
     call_followed,
+    flow_goes_along,
     lose,
     method_of,
     moved_along,
     own_part,
     part_of,
+    past_of,
     store_head,
+    walk_motion,
     walk_present,
     walk_present_motion,
 )
 from cosim.derivatives.flow import BETWEEN_EVENTS, renew_flow, take_flow
-from cosim.derivatives.flow_error import measure_error, refuse_jumps, store_flow_at_start
+from cosim.derivatives.flow_error import (
+    measure_error,
+    refuse_jumps,
+    shows_jump,
+    store_flow_at_start,
+)
 from cosim.derivatives.lane_groups import end_of_group
 from cosim.derivatives.lane_walks import step_in_lanes
 from cosim.derivatives.source_kinks import (
@@ -58,7 +66,8 @@ def follow_step(run, carrier, at):
     """Move values and tangents on to the end of a step of the run.
 
     The first direction is the flow: its tangent at the start is the derivative of the states by time, so at
-    the end it is that derivative again, unless the derivative jumps inside the step (`refuse_jumps`).
+    the end it is that derivative again, unless the derivative jumps inside the step (`refuse_jumps`). Where
+    it does not go along, it follows only steps that may have such a jump.
     """
     notes = carrier.notes
     step = logged_step(run, at)
@@ -76,10 +85,9 @@ def follow_step(run, carrier, at):
     leaves_kink = notes.passed_kinks != NO_KINK or is_at_kink(carrier, method_of(run, carrier))
     settle_kinks(run, carrier)
     store_kinks(run, carrier)
-    if notes.missed == 0.0:
-        renew_flow(run, carrier, BETWEEN_EVENTS)
-    take_flow(carrier)
-    store_flow_at_start(carrier)
+    has_flow = flow_goes_along(carrier)
+    if has_flow:
+        begin_flow(run, carrier)
     n = carrier.y.shape[0]
     if n > 0:
         repeat_step(run, carrier, step)
@@ -87,19 +95,51 @@ def follow_step(run, carrier, at):
         if carrier.plan.stays_in_lanes == 0:
             leave_lanes(carrier)
         notes.freshness = IS_MOTION
+        notes.has_flow = 0.0
     else:
         notes.freshness = NOT_FRESH
+    if not has_flow and shows_jump(carrier):
+        repeat_along_flow(run, carrier, step)
+        has_flow = True
     notes.time = step.time
     notes.is_shifted = 0.0
-    refuse_jumps(run, carrier, step)
+    if has_flow:
+        refuse_jumps(run, carrier, step)
     is_smooth = step.is_held == 0.0 and not leaves_kink and end_before_kink(run, carrier, step) == step.time
     if is_smooth and notes.lost == 0.0:
-        measure_error(carrier, step)
+        if flow_goes_along(carrier):
+            measure_error(carrier, step)
         add_error_of_step(run, carrier, step)
     if run.plan.remembers != 0 and n > 0:
         complete_tangent_step(run, carrier)
         remember_inside_along(run, carrier, step.start, step.time)
     pass_kinks(run, carrier, step)
+
+
+def begin_flow(run, carrier):
+    """Make the first direction the flow at the start of a step, and store how fast it changes there."""
+    if carrier.notes.missed == 0.0:
+        renew_flow(run, carrier, BETWEEN_EVENTS)
+    take_flow(carrier)
+    store_flow_at_start(carrier)
+
+
+@never_inlined
+def repeat_along_flow(run, carrier, step):
+    """Take the last step once more along the flow alone, which has not gone along."""
+    method = method_of(run, carrier)
+    flow = part_of(carrier.y_dots, 0, carrier.y)
+    copy_reals(method.start, carrier.y)
+    copy_reals(method.slope, flow)
+    walk_motion(
+        run, carrier, 0, step.start, carrier.time_dots[0],
+        carrier.y, flow, carrier.c, part_of(carrier.c_dots, 0, carrier.c),
+    )  # fmt: skip
+    store_flow_at_start(carrier)
+    at_kink = is_at_kink(carrier, method)
+    end = end_before_kink(run, carrier, step)
+    load_direction(run, carrier, 0, method, step, end)
+    repeat_along(run, carrier, 0, method, step, end, at_kink)
 
 
 def load_start(run, carrier, step, start):
@@ -125,7 +165,7 @@ def load_start(run, carrier, step, start):
                 lose(carrier, step.start, WAS_CHANGED, n + m)
             carrier.d[m] = begin
             notes.freshness = NOT_FRESH
-    for i in range(carrier.directions):
+    for i in range(past_of(carrier, 0), carrier.directions):
         k = own_part(carrier, carrier.k, i)
         for m in carrier.integers:
             if int(start.k[m]) != k[m]:
@@ -168,7 +208,7 @@ def repeat_step(run, carrier, step):
         leave_lanes(carrier)
     else:
         enter_lanes(carrier)
-    first = 0
+    first = 0 if flow_goes_along(carrier) else 1
     while first < carrier.directions:
         last = end_of_group(carrier, first)
         load_direction(run, carrier, first, method, step, end)

@@ -59,6 +59,7 @@ CONSTANT = (
     "slots_before_motion",
     "error_weights",
     "second_weights",
+    "jump_weights",
 )
 """Arrays that stay as they begin."""
 OF_A_STEP = frozenset(
@@ -106,7 +107,7 @@ def follows_holds(integrator: Integrator, run: Run) -> bool:
 
 
 def start_arrays(
-    system: System, run: Run, directions: int, work: Reals, follows_holds: bool
+    system: System, run: Run, directions: int, work: Reals, follows_holds: bool, first_direction: int = 0
 ) -> dict[str, NDArray[Any]]:
     """The arrays of a `Carrier`, zeros mostly; without addresses.
 
@@ -120,8 +121,10 @@ def start_arrays(
     work : ndarray
         What the work of the method begins with.
     follows_holds : bool
+    first_direction : int
+        The first one that goes along each step: 0 for the flow.
     """
-    plan = {**dict.fromkeys(CarryPlan.declared, 0), **plan_of_groups(directions)}
+    plan = {**dict.fromkeys(CarryPlan.declared, 0), **plan_of_groups(directions, first_direction)}
     plan["follows_holds"] = int(follows_holds)
     arrays = {
         "table": np.zeros((len(system.table), 3), dtype=np.int64),
@@ -142,7 +145,7 @@ def start_arrays(
         "lanes": np.zeros(0),
         "slots_before_motion": np.zeros(0, dtype=np.int64),
         "refused_lanes": np.zeros(directions),
-        **{name: np.zeros(0) for name in ("error_weights", "second_weights")},
+        **{name: np.zeros(0) for name in ("error_weights", "second_weights", "jump_weights")},
         **{name: np.zeros(directions * run.y.size) for name in ERRORS},
     }
     # where something remembers, orders are not compared: a history has one time for each jump
@@ -255,13 +258,20 @@ FEWEST_IN_LANES = {2: 2, 4: 3, 8: 6}
 """How many directions are worth so many lanes: five take as long in eight as four in four and one alone."""
 
 
-def plan_of_groups(directions: int) -> dict[str, int]:
+def plan_of_groups(directions: int, first_direction: int) -> dict[str, int]:
     """The fields of `CarryPlan` that say how directions go in groups: the last group may be narrower."""
-    lanes = max((count for count, fewest in FEWEST_IN_LANES.items() if directions >= fewest), default=2)
-    last_group = (directions - 1) // lanes * lanes
+    count = directions - first_direction
+    lanes = max((width for width, fewest in FEWEST_IN_LANES.items() if count >= fewest), default=2)
+    last_group = first_direction + (count - 1) // lanes * lanes
     rest = directions - last_group
-    last_lanes = lanes if rest == 1 else min(count for count in LANE_COUNTS if count >= rest)
-    return {"directions": directions, "lanes": lanes, "last_lanes": last_lanes, "last_group": last_group}
+    last_lanes = lanes if rest == 1 else min(width for width in LANE_COUNTS if width >= rest)
+    return {
+        "directions": directions,
+        "first_direction": first_direction,
+        "lanes": lanes,
+        "last_lanes": last_lanes,
+        "last_group": last_group,
+    }
 
 
 def method_in_lanes(kernels: MethodKernels | None, lanes: int) -> dict[str, Function]:

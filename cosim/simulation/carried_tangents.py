@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from cosim.component.history import ENTRY_WIDTH, Ring
 from cosim.contracts.constraints import has_constraints
+from cosim.contracts.method_kernels import ErrorEstimate
 from cosim.derivatives import carrier, tape_reader
 from cosim.derivatives.carrier import Carrier, CarryNotes, CarryPlan
-from cosim.derivatives.lane_groups import size_of_lanes
+from cosim.derivatives.lane_groups import FEWEST, size_of_lanes
 from cosim.derivatives.tape_reader import CARRY_SIGNATURE, RETAIN_SIGNATURE
 from cosim.errors import ModelError, Problem
 from cosim.preparation.tangent_tables import (
@@ -29,7 +30,6 @@ from cosim.preparation.tangent_tables import (
     method_in_lanes,
     method_tangents,
     own_kernels,
-    plan_of_groups,
     rows_in_lanes,
     slots_before_motion,
     start_arrays,
@@ -45,7 +45,7 @@ from cosim_compiler.array_groups import ReusedHead
 from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
-    from cosim.contracts.method_kernels import ErrorEstimate, MethodKernels
+    from cosim.contracts.method_kernels import MethodKernels
     from cosim.preparation.compiled_step import CompiledStep
     from cosim.system.state import State
 
@@ -71,6 +71,8 @@ ROUNDED = 1e-13
 """Times the largest derivative of a state by a variable, rounding may be in others."""
 MARGIN = 30.0
 """Times what one direction was seen to lose others may lose."""
+SMOOTH_SUM = 0.2
+"""A sum that shows jumps may come to so much in smooth steps: else too many of them seem to have jumps."""
 TAPE_LENGTH = 100_000
 """Numbers of the tape that are read at once, at least; and numbers of tangents."""
 
@@ -128,12 +130,19 @@ class CarriedTangents:
         self._slots = [self._system.written_slot(path) for path in by]
         run = step.arrays
         self._follows_holds = follows_holds(step.integrator, run)
-        self._arrays = start_arrays(self._system, run, 1 + self.directions, self._work, self._follows_holds)
+        self.not_estimated = self._why_not_estimated(kernels)
+        estimate = ErrorEstimate() if kernels is None or self.not_estimated else kernels.followed_error
+        self._arrays = start_arrays(
+            self._system,
+            run,
+            1 + self.directions,
+            self._work,
+            self._follows_holds,
+            first_direction=int(self._needs_flow_only_at_events(estimate)),
+        )
         plan = rows_of(CarryPlan, self._arrays["numbers"], 0, 1)[0]
         self._link(functions, plan)
-        self.not_estimated = self._why_not_estimated(kernels)
-        if kernels is not None and not self.not_estimated:
-            self._use_estimate(kernels.followed_error, plan)
+        self._use_estimate(estimate, plan)
         self._prepare_lanes(kernels, plan)
         longest = STEP_WIDTH + run.memory.size + sum(getattr(run, letter).size for letter in "ydkc")
         self._log = np.zeros(max(TAPE_LENGTH, 8 * (longest + run.held_ints.size), run.log.size))
@@ -167,9 +176,24 @@ class CarriedTangents:
         plan.order = self._step.integrator.order
         self._arrays["error_weights"] = np.array(estimate.weights, dtype=float)
         self._arrays["second_weights"] = np.array(estimate.second, dtype=float)
+        self._arrays["jump_weights"] = np.array(estimate.jump_weights, dtype=float)
+
+    def _needs_flow_only_at_events(self, estimate: ErrorEstimate) -> bool:
+        """Whether steps show by themselves where derivatives may jump.
+
+        With a loose accuracy the sum that shows it comes to more in smooth steps than it shows of a jump.
+        """
+        if self.directions == 0 or len(estimate.jump_weights) == 0:
+            return False
+        settings = self._step.arrays.method_settings
+        enlarged = max(map(abs, estimate.jump_weights)) / max(map(abs, estimate.weights))
+        # the error of a step is its length times the sum, and the derivative changes by about that length
+        return bool(enlarged * settings.step_accuracy ** (1.0 - 2.0 / settings.error_order) <= SMOOTH_SUM)
 
     def _prepare_lanes(self, kernels: MethodKernels | None, plan: CarryPlan) -> None:
         """Have steps go along several directions at once, if all that they do can be computed in lanes."""
+        if 1 + self.directions - plan.first_direction < FEWEST:
+            return
         rows, run = rows_in_lanes(self._system), self._step.arrays
         wanted = [row for listed in rows.values() for row in listed]
         tables: dict[str, NDArray[np.int64]] = {}
@@ -199,7 +223,8 @@ class CarriedTangents:
         """Make room for all groups of directions with histories as long as they are now."""
         if self._arrays["lane_table"].size:
             history = self._arrays["h"].size // (1 + self.directions)
-            size = size_of_lanes(self._arrays, history, plan_of_groups(1 + self.directions)["lanes"])
+            plan = rows_of(CarryPlan, self._arrays["numbers"], 0, 1)[0]
+            size = size_of_lanes(self._arrays, history, plan.lanes)
             if self._arrays["lanes"].size != size:
                 self._arrays["lanes"] = np.zeros(size)
 
@@ -306,8 +331,9 @@ class CarriedTangents:
         arrays, directions = self._arrays, 1 + self.directions
         k, used, pieces = arrays["k"].reshape(directions, -1), 0, []
         both = np.stack([arrays["h"], arrays["h_dots"]]).reshape(2, directions, -1)
+        first = rows_of(CarryPlan, arrays["numbers"], 0, 1)[0].first_direction
         for slot in self._system.rings:
-            ring = rows_of(Ring, k[0], slot.offset, 1)[0]
+            ring = rows_of(Ring, k[first], slot.offset, 1)[0]
             order = (ring.oldest + np.arange(ring.capacity)) % ring.capacity
             entries = both[:, :, ring.start : ring.stop].reshape(2, directions, -1, ENTRY_WIDTH)[:, :, order]
             capacity = ring.capacity

@@ -1,4 +1,4 @@
-"""glTF files, read back by hand, and surfaces from files."""
+"""glTF files, read back with a reader of this module, and surfaces from files."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ TETRAHEDRON = np.array([[0.0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3]])
 FACES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
 
 
-def written(folder: Path, name: str) -> Path:
-    """The tetrahedron as text of a format."""
+def write_tetrahedron(folder: Path, name: str) -> Path:
+    """Write the tetrahedron in the format of the file name."""
     path = folder / name
     corners = [" ".join(map(str, corner)) for corner in TETRAHEDRON]
     if path.suffix == ".obj":
@@ -42,7 +42,7 @@ def written(folder: Path, name: str) -> Path:
 
 
 class Glb:
-    """A .glb file after the specification: header, JSON, numbers."""
+    """A .glb file, read as the specification says: header, JSON, numbers."""
 
     def __init__(self, content: bytes) -> None:
         magic, version, length = struct.unpack("<4sII", content[:12])
@@ -56,27 +56,30 @@ class Glb:
         self.numbers = rest[8 : 8 + size]
 
     def values(self, accessor: int) -> Any:
-        one = self.json["accessors"][accessor]
-        view = self.json["bufferViews"][one["bufferView"]]
-        width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[one["type"]]
-        assert view["byteLength"] == 4 * width * one["count"] and view.get("byteOffset", 0) % 4 == 0
-        array = np.frombuffer(self.numbers, "<f4", width * one["count"], view.get("byteOffset", 0))
+        description = self.json["accessors"][accessor]
+        view = self.json["bufferViews"][description["bufferView"]]
+        width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[description["type"]]
+        assert view["byteLength"] == 4 * width * description["count"] and view.get("byteOffset", 0) % 4 == 0
+        array = np.frombuffer(self.numbers, "<f4", width * description["count"], view.get("byteOffset", 0))
         array = array.reshape(-1, width)
-        if "min" in one:
-            assert one["min"] == array.min(axis=0).tolist() and one["max"] == array.max(axis=0).tolist()
+        if "min" in description:
+            assert (
+                description["min"] == array.min(axis=0).tolist()
+                and description["max"] == array.max(axis=0).tolist()
+            )
         return array
 
-    def courses(self, name: str) -> dict[str, Any]:
-        """What an animation does to a node, with its times."""
+    def animation_of(self, name: str) -> dict[str, Any]:
+        """Return the times of the animation and the animated values of a node."""
         number = [node["name"] for node in self.json["nodes"]].index(name)
         (animation,) = self.json["animations"]
-        found = {}
+        values = {}
         for channel in animation["channels"]:
             sampler = animation["samplers"][channel["sampler"]]
             if channel["target"]["node"] == number:
-                found[channel["target"]["path"]] = self.values(sampler["output"])
-                found["time"] = self.values(sampler["input"])[:, 0]
-        return found
+                values[channel["target"]["path"]] = self.values(sampler["output"])
+                values["time"] = self.values(sampler["input"])[:, 0]
+        return values
 
 
 def pendulum(**look: Any) -> Multibody:
@@ -91,22 +94,21 @@ def pendulum(**look: Any) -> Multibody:
     return model
 
 
-def test_bodies_move_as_in_the_run(tmp_path: Path) -> None:
+def test_poses_agree_with_the_run(tmp_path: Path) -> None:
     model = pendulum()
-    model.add(
-        "measures.sample_and_hold", "held", source="hinge.angle", period=0.05
-    )  # rows twice at its events
+    # A sample gives two rows at one time.
+    model.add("measures.sample_and_hold", "held", source="hinge.angle", period=0.05)
     result = model.simulate(until=0.2, signals=["hinge.q", "bob.X_GB"])
     path = result.animate(path=tmp_path / "run.glb")
     glb = Glb(path.read_bytes())
-    course = glb.courses("bob")
-    assert (np.diff(course["time"]) > 0.0).all()
-    rows = np.searchsorted(result.time.astype("<f4"), course["time"], side="right") - 1
+    motion = glb.animation_of("bob")
+    assert (np.diff(motion["time"]) > 0.0).all()
+    rows = np.searchsorted(result.time.astype("<f4"), motion["time"], side="right") - 1
     poses = result["bob.X_GB"][rows]
-    np.testing.assert_allclose(course["translation"], poses[:, 9:], atol=1e-5)
-    turned = Rotation.from_quat(course["rotation"]).as_matrix().reshape(-1, 9)
-    np.testing.assert_allclose(turned, poses[:, :9], atol=1e-5)
-    bar = glb.courses("spring")
+    np.testing.assert_allclose(motion["translation"], poses[:, 9:], atol=1e-5)
+    rotations = Rotation.from_quat(motion["rotation"]).as_matrix().reshape(-1, 9)
+    np.testing.assert_allclose(rotations, poses[:, :9], atol=1e-5)
+    bar = glb.animation_of("spring")
     ends = poses[:, 9:] - np.array([0, 1, 0])
     np.testing.assert_allclose(bar["scale"][:, 2], np.linalg.norm(ends, axis=1), rtol=1e-4)
     scene = glb.json["scenes"][0]
@@ -115,10 +117,9 @@ def test_bodies_move_as_in_the_run(tmp_path: Path) -> None:
     np.testing.assert_allclose(up, [0, 1, 0], atol=1e-12)
 
 
-def test_shapes_are_where_they_are_in_the_page(tmp_path: Path) -> None:
-    """A box of 1 by 2 by 3 at (1, 2, 3): its corners by the nodes' transforms."""
-    import trimesh
-
+def test_a_box_has_its_corners(tmp_path: Path) -> None:
+    """A box of 1 by 2 by 3 at (1, 2, 3), read back with trimesh."""
+    trimesh = pytest.importorskip("trimesh")
     model = Multibody("crate", gravity=(0, -9.81, 0))
     model.body("crate", mass=1.0, inertia=(1, 1, 1))
     model.joint("slider", child="crate", name="rail")
@@ -129,8 +130,8 @@ def test_shapes_are_where_they_are_in_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["t.stl", "t.obj"])
-def test_a_surface_of_a_file(tmp_path: Path, name: str) -> None:
-    model = pendulum(file=str(written(tmp_path, name)), scale=(0.5, 1, -1), color="green")
+def test_a_surface_from_a_file(tmp_path: Path, name: str) -> None:
+    model = pendulum(file=str(write_tetrahedron(tmp_path, name)), scale=(0.5, 1, -1), color="green")
     result = model.simulate(until=0.01, signals=["hinge.q"])
     scene = scene_of(model, result)
     (shape,) = scene["bodies"][1]["shapes"]
@@ -142,8 +143,8 @@ def test_a_surface_of_a_file(tmp_path: Path, name: str) -> None:
     assert any(node.get("scale") == [0.5, 1, -1] for node in glb.json["nodes"])
 
 
-def test_a_file_beside_a_model_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written(tmp_path, "t.stl")
+def test_paths_are_relative_to_the_model_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_tetrahedron(tmp_path, "t.stl")
     text = """
 [bodies.crate]
 mass = 1.0
@@ -173,7 +174,7 @@ scale = [0.001, 0.001, 0.001]
         ("nan.obj", b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "nan.obj"),
     ],
 )
-def test_files_that_cannot_be_drawn(tmp_path: Path, name: str, content: Any, fault: str) -> None:
+def test_files_without_a_surface_are_refused(tmp_path: Path, name: str, content: Any, fault: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(cosim.CosimError, match=fault):
@@ -181,31 +182,33 @@ def test_files_that_cannot_be_drawn(tmp_path: Path, name: str, content: Any, fau
 
 
 @pytest.mark.parametrize("missing", ["trimesh", "pygltflib"])
-def test_what_to_install(tmp_path: Path, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = pendulum(file=str(written(tmp_path, "t.stl"))).simulate(until=0.01, signals=["hinge.q"])
-    brought = builtins.__import__
+def test_a_missing_package_is_named(tmp_path: Path, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = pendulum(file=str(write_tetrahedron(tmp_path, "t.stl"))).simulate(
+        until=0.01, signals=["hinge.q"]
+    )
+    import_module = builtins.__import__
 
-    def refuse(name: str, *rest: Any, **more: Any) -> Any:
+    def refuse(name: str, *args: Any, **options: Any) -> Any:
         if name == missing:
             raise ImportError(name)
-        return brought(name, *rest, **more)
+        return import_module(name, *args, **options)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(cosim.CosimError, match=rf"{missing}: pip install 'cosim-framework\[meshes\]'"):
         result.animate(path=tmp_path / "t.glb")
 
 
-@pytest.mark.parametrize("most", [1, 100, 3000])
-def test_large_surfaces_are_thinned(most: int) -> None:
-    """A wavy sheet of 20,000 triangles: no more than wanted, and it reaches as far."""
+@pytest.mark.parametrize("limit", [1, 100, 3000])
+def test_large_surfaces_are_thinned(limit: int) -> None:
+    """A wavy sheet of 20,000 triangles keeps its extent up to the size of its new triangles."""
     n = 101
     x, y = (k.ravel() for k in np.meshgrid(np.linspace(0, 1, n), np.linspace(0, 1, n), indexing="ij"))
     points = np.column_stack([x, y, 0.1 * np.sin(6 * x)])
     i = (np.arange(n - 1)[:, None] * n + np.arange(n - 1)).ravel()
     triangles = np.vstack([np.column_stack([i, i + 1, i + n]), np.column_stack([i + 1, i + n + 1, i + n])])
-    thin = thinned(Mesh(points, triangles), most)
-    assert 0 < len(thin.triangles) <= most
-    if most >= 100:
+    thin = thinned(Mesh(points, triangles), limit)
+    assert 0 < len(thin.triangles) <= limit
+    if limit >= 100:
         low, high = thin.points[thin.triangles].min(axis=(0, 1)), thin.points[thin.triangles].max(axis=(0, 1))
         np.testing.assert_allclose(low[:2], 0.0, atol=0.2)
         np.testing.assert_allclose(high[:2], 1.0, atol=0.2)

@@ -1,4 +1,4 @@
-"""Models from the reference files, with every kind of joint that occurs in them."""
+"""Fixtures: systems of the reference files, and chains of hinges."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference_joints import STRANGERS
+from reference_joints import AUTHOR_JOINTS
 
 import cosim
 import cosim_mechanics
@@ -20,7 +20,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 class Load(cosim.Component):
-    """A given force and moment on a body, about its origin, in Ground."""
+    """A constant force and moment on a body, about its origin, in Ground."""
 
     body = cosim_mechanics.body()
     wrench = cosim.parameter(shape=6, default=(0.0,) * 6)
@@ -32,7 +32,7 @@ class Load(cosim.Component):
 
 
 class Motor(cosim.Component):
-    """A given generalized force on a speed."""
+    """A constant generalized force on a speed."""
 
     coordinate = cosim_mechanics.coordinate()
     effort = cosim.parameter(default=0.0)
@@ -43,12 +43,15 @@ class Motor(cosim.Component):
 
 
 def pose(data: dict[str, Any]) -> list[float]:
-    """Twelve reals from the files' poses."""
+    """Return a pose of the files as twelve numbers."""
     return [*(x for row in data["R"] for x in row), *data["p"]]
 
 
 def model_of(reference: dict[str, Any], joints: dict[str, type[cosim_mechanics.Joint]]) -> Multibody:
-    """A model of the reference file: body ``b0`` moved by ``j0``, and so on; `joints` replace those by id."""
+    """Return a model of the reference file: body ``b0`` on joint ``j0``, and so on.
+
+    `joints` replace the framework's classes, by the names of the file.
+    """
     model = Multibody(reference["name"], gravity=reference["gravity"])
     for entry in reference["bodies"]:
         i, body = entry["index"], entry["body"]
@@ -69,7 +72,7 @@ def model_of(reference: dict[str, Any], joints: dict[str, type[cosim_mechanics.J
 
 
 def put_state(reference: dict[str, Any], values: dict[str, Any], state: cosim.State) -> None:
-    """Write a case's q, u and applied forces."""
+    """Write the q, u and applied forces of a case into a State."""
     for entry in reference["bodies"]:
         i = entry["index"]
         if "applied_tau" in values:
@@ -84,24 +87,28 @@ def put_state(reference: dict[str, Any], values: dict[str, Any], state: cosim.St
 
 @pytest.fixture(scope="session")
 def reference_models() -> dict[str, dict[str, Any]]:
-    """Models of chain.json by name."""
+    """Return the models of chain.json by name."""
     return {m["name"]: m for m in json.loads((DATA / "chain.json").read_text())["models"]}
 
 
 @pytest.fixture(scope="session", params=["matrix", "recursion"])
-def built(
+def build_reference(
     request: pytest.FixtureRequest, reference_models: dict[str, dict[str, Any]]
 ) -> Callable[[str], tuple[dict[str, Any], cosim.System]]:
-    """System of a reference model, each built once: both ways of solving, a stranger's joints or ours."""
+    """Return a function from a name to the reference model and its system, built once.
+
+    With "matrix" the joints are those of an author outside and the mass matrix is factorized, with
+    "recursion" they are those of the framework and the recursion over articulated bodies is used.
+    """
     systems: dict[str, cosim.System] = {}
 
     def build(name: str) -> tuple[dict[str, Any], cosim.System]:
         if name not in systems:
-            model = model_of(reference_models[name], STRANGERS if request.param == "matrix" else {})
+            model = model_of(reference_models[name], AUTHOR_JOINTS if request.param == "matrix" else {})
             if request.param == "recursion":
                 model.settings["dynamics"] = "dynamics.articulated_body"
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(sval_solver, "DEEP", 1000)
+                patch.setattr(sval_solver, "DEEP", 1000)  # no chain is so long that the solver is changed
                 systems[name] = model.build()
         return reference_models[name], systems[name]
 
@@ -109,14 +116,17 @@ def built(
 
 
 @pytest.fixture
-def put() -> Callable[[dict[str, Any], dict[str, Any], cosim.State], None]:
-    """Write a case of a reference model into a State."""
+def put_case() -> Callable[[dict[str, Any], dict[str, Any], cosim.State], None]:
+    """Return the function that writes a case of a reference model into a State."""
     return put_state
 
 
 @pytest.fixture
-def pins() -> Callable[[int], cosim.System]:
-    """Chains of identical links on hinges about y, hanging down at q = 0 (the model of chain_drake.json)."""
+def pin_chain() -> Callable[[int], cosim.System]:
+    """Return a function from a number of links to the chain of chain_drake.json.
+
+    Its links are identical and hang on hinges about y, straight down at q = 0.
+    """
 
     def build(links: int) -> cosim.System:
         model = Multibody("chain")

@@ -30,12 +30,13 @@ class Jet:
 
 
 def jet(value: Any) -> Jet:
+    """Return a number or an array as a constant polynomial; a `Jet` as it is."""
     zero = 0.0 * np.asarray(value.c[0] if isinstance(value, Jet) else value)
     return value if isinstance(value, Jet) else Jet([np.asarray(value, dtype=float), zero, zero])
 
 
 def product(rule: Callable[[Any, Any], Any], a: Any, b: Any) -> Jet:
-    """Any bilinear product of two polynomials."""
+    """Return a bilinear product of two polynomials, up to t^2."""
     a, b = jet(a).c, jet(b).c
     return Jet(
         [
@@ -59,7 +60,7 @@ def times(a: Any, b: Any) -> Jet:
 
 
 def power(a: Jet, exponent: float) -> Jet:
-    """a^exponent, a being a positive number."""
+    """Return a^exponent, a being a positive number."""
     x, y, z = a.c
     first = exponent * x ** (exponent - 1.0)
     return Jet([x**exponent, first * y, first * z + 0.5 * (exponent - 1.0) * first / x * y * y])
@@ -70,7 +71,7 @@ def skew(w: np.ndarray) -> np.ndarray:
 
 
 class Moving:
-    """A body along its motion."""
+    """The pose and the velocity of a body as polynomials in time."""
 
     def __init__(self, X: np.ndarray, V: np.ndarray, A: np.ndarray) -> None:
         R, W = X[:9].reshape(3, 3), skew(V[:3])
@@ -79,10 +80,10 @@ class Moving:
         self.w = Jet([V[:3], A[:3], 0.0 * A[:3]])
         self.v = Jet([V[3:], A[3:], 0.0 * A[3:]])
 
-    def at(self, station: Any) -> Jet:
+    def point(self, station: Any) -> Jet:
         return self.p + dot(self.R, station)
 
-    def turned(self, direction: Any) -> Jet:
+    def direction(self, direction: Any) -> Jet:
         return dot(self.R, np.array(direction) / np.linalg.norm(direction))
 
     def velocity(self, point: Jet) -> Jet:
@@ -90,42 +91,44 @@ class Moving:
 
 
 def across(normal: Any) -> list[np.ndarray]:
-    """Two directions in the plane: any will do."""
+    """Return two perpendicular directions in the plane across a normal."""
     n = np.array(normal) / np.linalg.norm(normal)
     x = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
     return [x / np.linalg.norm(x), np.cross(n, x / np.linalg.norm(x))]
 
 
-def conditions(kind: str, one: Moving, two: Moving, values: dict[str, Any]) -> list[tuple[Jet, int]]:
-    """Conditions between two bodies, each with how often it has to be differentiated."""
+def conditions(
+    kind: str, first_body: Moving, second_body: Moving, values: dict[str, Any]
+) -> list[tuple[Jet, int]]:
+    """Return the conditions between two bodies, each with the number of its differentiations."""
     if kind == "weld_constraint":
         frames = [np.array(values[f"frame{i}"], dtype=float) for i in (1, 2)]
         axes = [
             [dot(b.R, f[:9].reshape(3, 3)[:, j]) for j in range(3)]
-            for b, f in zip((one, two), frames, strict=True)
+            for b, f in zip((first_body, second_body), frames, strict=True)
         ]
-        apart = two.at(frames[1][9:]) - one.at(frames[0][9:])
-        turned = [(dot(axes[0][i], axes[1][j]), 2) for i, j in ((2, 1), (0, 2), (1, 0))]
-        return [*turned, *((dot(e, apart), 2) for e in np.eye(3))]
+        distance = second_body.point(frames[1][9:]) - first_body.point(frames[0][9:])
+        angles = [(dot(axes[0][i], axes[1][j]), 2) for i, j in ((2, 1), (0, 2), (1, 0))]
+        return [*angles, *((dot(e, distance), 2) for e in np.eye(3))]
     if kind == "constant_angle":
-        return [(dot(one.turned(values["axis1"]), two.turned(values["axis2"])), 2)]
-    p2 = two.at(values["point2"])
-    r = p2 - one.at(values["point1"])
+        return [(dot(first_body.direction(values["axis1"]), second_body.direction(values["axis2"])), 2)]
+    p2 = second_body.point(values["point2"])
+    r = p2 - first_body.point(values["point1"])
     if kind == "rod":
         return [(dot(r, r), 2)]
     if kind == "ball_constraint":
         return [(dot(e, r), 2) for e in np.eye(3)]
     if kind == "point_in_plane":
-        return [(dot(one.turned(values["normal"]), r), 2)]
+        return [(dot(first_body.direction(values["normal"]), r), 2)]
     if kind == "point_on_line":
-        return [(dot(one.turned(e), r), 2) for e in across(values["axis"])]
-    n = one.turned(values["normal"])
+        return [(dot(first_body.direction(e), r), 2) for e in across(values["axis"])]
+    n = first_body.direction(values["normal"])
     m, height = n, jet(1.0)
     if kind == "rolling_disc":
-        k = two.turned(values["axis"])
+        k = second_body.direction(values["axis"])
         height = power(jet(1.0) - times(dot(n, k), dot(n, k)), 0.5)
         m = times(n - times(dot(n, k), k), power(height, -1.0))
     contact = p2 - values["radius"] * m
-    slip = two.velocity(contact) - one.velocity(contact)
-    apart = dot(n, r) - values["radius"] * height
-    return [(apart, 2), *((dot(one.turned(e), slip), 1) for e in across(values["normal"]))]
+    slip = second_body.velocity(contact) - first_body.velocity(contact)
+    distance = dot(n, r) - values["radius"] * height
+    return [(distance, 2), *((dot(first_body.direction(e), slip), 1) for e in across(values["normal"]))]

@@ -1,4 +1,7 @@
-"""The joints of the reference files that the framework does not bring: a stranger would write them so."""
+"""Second versions of the framework's joints, as an author outside would write them.
+
+They compute all that they show, and declare no axes; the reference files test both versions.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from cosim_mechanics.spatial import (
 
 
 class Ball(cosim_mechanics.Joint):
-    """Quaternion; u = w_FM in F."""
+    """A rotation by a quaternion; u = w_FM in F."""
 
     q = cosim.position(shape=4, start=(1.0, 0.0, 0.0, 0.0))
     u = cosim.speed(unit="rad/s", shape=3)
@@ -171,7 +174,7 @@ class Gimbal(cosim_mechanics.Joint):
 
 
 class Translation(cosim_mechanics.Joint):
-    """p_FM."""
+    """Translation along x, y and z of F; q = p_FM."""
 
     q = cosim.position(unit="m", shape=3)
     u = cosim.speed(unit="m/s", shape=3)
@@ -209,6 +212,6 @@ class Screw(cosim_mechanics.Joint):
         put6(HDotU_FM, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
-STRANGERS = {
+AUTHOR_JOINTS = {
     c.__name__.lower(): c for c in (Ball, Universal, Cylinder, Planar, Bushing, Gimbal, Translation, Screw)
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Chebyshev
@@ -17,12 +18,12 @@ UPRIGHT = np.pi / 2
 def four_bars(
     loops: int, speed: float = -1.0, length: float = 1.0, turned: float = 0.0, angle: float = UPRIGHT
 ) -> Multibody:
-    """N parallelograms in a row, of rods with 1 kg; where all lie in one line, each loop can fold.
+    """Return N parallelograms in a row, of rods with 1 kg; where all lie in one line, each loop can fold.
 
     Parameters
     ----------
     turned : float, rad
-        Ground's axes and gravity are turned by this angle: the motion of the mechanism is the same.
+        The angle by which Ground's axes and gravity are turned; the motion of the mechanism is the same.
     """
     down = GRAVITY * np.array([np.sin(turned), -np.cos(turned), 0.0])
     model = Multibody("four_bars", gravity=tuple(down))
@@ -58,7 +59,7 @@ def four_bars(
 
 
 def parallel_rods(rods: int, angle: float, speed: float) -> Multibody:
-    """A bar on rods of 1 m side by side, all of 1 kg: from the third on each is one too many."""
+    """Return a bar on rods of 1 m side by side, all of 1 kg; each rod from the third on is redundant."""
     model = Multibody("parallel_rods", gravity=(0, -GRAVITY, 0))
     for i in range(rods):
         model.body(f"rod{i}", mass=1.0, center_of_mass=(0.5, 0, 0), inertia=(1e-3, 1 / 12, 1 / 12))
@@ -80,36 +81,31 @@ def parallel_rods(rods: int, angle: float, speed: float) -> Multibody:
 
 
 def exact_parallel(rods: int, times: Sequence[float], angle: float, speed: float) -> np.ndarray:
-    """Of the rods, at times; the bar does not turn."""
-    inertia, weight = rods / 3 + 1, (rods / 2 + 1) * GRAVITY
-    found = solve_ivp(
-        lambda t, y: [y[1], -weight * np.cos(y[0]) / inertia],
-        (0.0, times[-1]),
-        [angle, speed],
-        method="DOP853",
-        rtol=1e-12,
-        atol=1e-12,
-        t_eval=times,
-    )
-    return np.array(found.y[0])
+    """Return the angle of the rods of `parallel_rods` at times; the bar does not turn."""
+    return pendulum_angle(rods / 3 + 1, (rods / 2 + 1) * GRAVITY, times, (angle, speed))
 
 
 def exact_angle(
     loops: int, times: Sequence[float], speed: float = -1.0, length: float = 1.0, angle: float = UPRIGHT
 ) -> np.ndarray:
-    """Of the rods, at times; the couplers do not turn."""
+    """Return the angle of the rods of `four_bars` at times; the couplers do not turn."""
     inertia = ((loops + 1) / 3 + loops) * length**2
     weight = ((loops + 1) / 2 + loops) * length * GRAVITY
-    found = solve_ivp(
-        lambda t, y: [y[1], -weight * np.cos(y[0]) / inertia],
-        (0.0, times[-1]),
-        [angle, speed],
-        method="DOP853",
-        rtol=1e-12,
-        atol=1e-12,
-        t_eval=times,
-    )
-    return np.array(found.y[0])
+    return pendulum_angle(inertia, weight, times, (angle, speed))
+
+
+def pendulum_angle(
+    inertia: float, weight: float, times: Sequence[float], start: tuple[float, float]
+) -> np.ndarray:
+    """Return q at times, by inertia q'' = -weight cos q, from q and q' at the start."""
+    return solve_angle(lambda t, y: [y[1], -weight * np.cos(y[0]) / inertia], times, start)
+
+
+def solve_angle(rates: Any, times: Sequence[float], start: tuple[float, float]) -> np.ndarray:
+    """Return the first of two states at times."""
+    span = (0.0, times[-1])
+    solution = solve_ivp(rates, span, start, method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times)
+    return np.array(solution.y[0])
 
 
 #: Bricard's mechanism: six hinges along edges of a cube, each perpendicular to the rods that it connects.
@@ -118,8 +114,14 @@ EDGES = np.roll(CORNERS, -1, axis=0) - CORNERS
 AXES = np.array([np.cross(EDGES[i - 1], EDGES[i]) for i in range(6)])
 
 
+def hinge_frame(z: np.ndarray, origin: np.ndarray) -> tuple[float, ...]:
+    """Return a pose with this z axis and origin."""
+    x = np.roll(np.abs(z), 1)
+    return (*np.column_stack([x, np.cross(z, x), z]).ravel(), *origin)
+
+
 def bricard() -> Multibody:
-    """Five rods of 1 m and 1 kg and Ground; one of its equations follows from the others in each position."""
+    """Return five rods of 1 m and 1 kg on Ground; one of the equations is redundant in every position."""
     model = Multibody("bricard", gravity=(0, -GRAVITY, 0))
     for i in range(5):
         model.body(
@@ -132,8 +134,8 @@ def bricard() -> Multibody:
             name=f"hinge{i}",
             child=f"rod{i}",
             **parent,
-            frame_on_parent=_frame(AXES[i], origin),
-            frame_on_child=_frame(AXES[i], np.zeros(3)),
+            frame_on_parent=hinge_frame(AXES[i], origin),
+            frame_on_child=hinge_frame(AXES[i], np.zeros(3)),
         )
     ends = {"body1": "rod4", "body2": "ground"}
     model.constraint("ball_constraint", "closure", **ends, point1=tuple(EDGES[4]), point2=tuple(CORNERS[5]))
@@ -145,13 +147,8 @@ def bricard() -> Multibody:
     return model
 
 
-def _frame(z: np.ndarray, origin: np.ndarray) -> tuple[float, ...]:
-    x = np.roll(np.abs(z), 1)
-    return (*np.column_stack([x, np.cross(z, x), z]).ravel(), *origin)
-
-
 def bricard_corners(angle: float) -> np.ndarray:
-    """The corners, shape (6, 3), when every other hinge has turned by this angle.
+    """Return the corners, shape (6, 3), when every other hinge has turned by this angle.
 
     With twists of 90° and without offsets cos a + cos b + cos a cos b = 0 connects neighbouring angles; those
     here are a - 90° and b - 90°.
@@ -161,9 +158,9 @@ def bricard_corners(angle: float) -> np.ndarray:
     Y. Chen, Z. You, T. Tarnai, Threefold-symmetric Bricard linkages for deployable structures, International
     Journal of Solids and Structures 42, 2005.
     """
-    other = np.arcsin(np.sin(angle) / (np.sin(angle) - 1.0))
+    neighbour_angle = np.arcsin(np.sin(angle) / (np.sin(angle) - 1.0))
     R, corners = np.eye(3), [CORNERS[0]]
-    for i, turn in enumerate([angle, other, angle, other, angle]):
+    for i, turn in enumerate([angle, neighbour_angle, angle, neighbour_angle, angle]):
         n = AXES[i]
         cross = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
         R = R @ (np.eye(3) + np.sin(turn) * cross + (1 - np.cos(turn)) * cross @ cross)
@@ -172,7 +169,10 @@ def bricard_corners(angle: float) -> np.ndarray:
 
 
 def exact_bricard(times: Sequence[float]) -> np.ndarray:
-    """The angle of the first hinge at times, from rest: one equation from the energies of five thin rods."""
+    """Return the angle of the first hinge at times, from rest.
+
+    The energies of five thin rods give one equation of motion for it.
+    """
     domain, degree = [-np.pi - 0.1, 0.1], 120
     paths = [
         [
@@ -195,13 +195,8 @@ def exact_bricard(times: Sequence[float]) -> np.ndarray:
 
     J, V = (Chebyshev.interpolate(f, degree, domain=domain) for f in (inertia, potential))
     J_slope, V_slope = J.deriv(), V.deriv()
-    found = solve_ivp(
-        lambda t, y: [y[1], -(0.5 * J_slope(y[0]) * y[1] ** 2 + V_slope(y[0])) / J(y[0])],
-        (0.0, times[-1]),
-        [0.0, 0.0],
-        method="DOP853",
-        rtol=1e-12,
-        atol=1e-12,
-        t_eval=times,
-    )
-    return np.array(found.y[0])
+
+    def rates(t: float, y: np.ndarray) -> list[float]:
+        return [y[1], -(0.5 * J_slope(y[0]) * y[1] ** 2 + V_slope(y[0])) / J(y[0])]
+
+    return solve_angle(rates, times, (0.0, 0.0))

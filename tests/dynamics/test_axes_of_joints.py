@@ -1,4 +1,4 @@
-"""Joints that name the axes of their speeds take less work, and give what they give without."""
+"""Joints that declare the axes of their speeds cost less work and give the same motion."""
 
 from __future__ import annotations
 
@@ -16,30 +16,34 @@ AT_ORIGIN = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
 
 
 def joint(kind: str) -> type[cosim_mechanics.Joint]:
+    """Return the framework's class of a joint."""
     return cosim.registry().get("joint", f"mechanics.{kind}")
 
 
-def silent(kind: str) -> type[cosim_mechanics.Joint]:
-    """The same joint, which says nothing of its axes."""
+def without_axes(kind: str) -> type[cosim_mechanics.Joint]:
+    """Return the same joint without declared axes."""
     cls = joint(kind)
-    return type(f"Silent{cls.__name__}", (cls,), {"__doc__": cls.__doc__, "axes": None})
+    return type(f"General{cls.__name__}", (cls,), {"__doc__": cls.__doc__, "axes": None})
 
 
-def frame(rng: np.random.Generator, how: str) -> list[float]:
+def frame(rng: np.random.Generator, kind: str) -> list[float]:
+    """Return the pose of a frame: at the body's "origin", "shifted", or shifted and "turned"."""
     a, b = rng.uniform(-1.0, 1.0, 2)
     turn = np.array([[math.cos(a), -math.sin(a), 0], [math.sin(a), math.cos(a), 0], [0, 0, 1]])
     tilt = np.array([[1, 0, 0], [0, math.cos(b), -math.sin(b)], [0, math.sin(b), math.cos(b)]])
-    rotation = (turn @ tilt).ravel().tolist() if how == "turned" else AT_ORIGIN
-    return [*rotation, *(rng.normal(size=3).tolist() if how != "own" else [0.0, 0.0, 0.0])]
+    rotation = (turn @ tilt).ravel().tolist() if kind == "turned" else AT_ORIGIN
+    return [*rotation, *(rng.normal(size=3).tolist() if kind != "origin" else [0.0, 0.0, 0.0])]
 
 
 def tree(joints: list[type[cosim_mechanics.Joint]], solver: str) -> cosim.State:
-    """Chains of three links, one for each kind of joint, with frames of all kinds; random motion."""
+    """Return a chain of three links for each joint, with frames of all kinds, in random motion."""
     rng = np.random.default_rng(11)
     model = Multibody("tree", gravity=(0.7, -3.0, -9.0), dynamics=solver)
     for i, cls in enumerate(joints):
         previous = "ground"
-        for j, (inner, outer) in enumerate((("moved", "own"), ("moved", "own"), ("turned", "turned"))):
+        for j, (inner, outer) in enumerate(
+            (("shifted", "origin"), ("shifted", "origin"), ("turned", "turned"))
+        ):
             inertia = np.diag([0.3, 0.4, 0.5]) + 0.02 * (j > 0)
             name = f"link{i}{j}"
             model.body(name, mass=1.0 + 0.1 * i, center_of_mass=rng.normal(size=3), inertia=inertia)
@@ -54,16 +58,23 @@ def tree(joints: list[type[cosim_mechanics.Joint]], solver: str) -> cosim.State:
 
 
 @pytest.mark.parametrize("solver", ["dynamics.articulated_body", "dynamics.composite_rigid_body"])
-def test_the_motion_is_the_same(solver: str) -> None:
-    told, general = tree([joint(k) for k in KINDS], solver), tree([silent(k) for k in KINDS], solver)
+def test_declared_axes_do_not_change_the_motion(solver: str) -> None:
+    declared, general = (
+        tree([joint(k) for k in KINDS], solver),
+        tree([without_axes(k) for k in KINDS], solver),
+    )
     for i in range(len(KINDS)):
         for j in range(3):
             for name in ("X_GB", "V_GB", "A_GB"):
-                one, other = (np.asarray(s[f"link{i}{j}.{name}"]) for s in (told, general))
-                assert np.allclose(one, other, rtol=1e-11, atol=1e-10 * np.abs(other).max()), (i, j, name)
+                actual, expected = (np.asarray(s[f"link{i}{j}.{name}"]) for s in (declared, general))
+                assert np.allclose(actual, expected, rtol=1e-11, atol=1e-10 * np.abs(expected).max()), (
+                    i,
+                    j,
+                    name,
+                )
 
 
-def test_a_subclass_with_a_map_of_its_own_says_nothing() -> None:
+def test_a_subclass_that_overrides_across_inherits_no_axes() -> None:
     class Offset(joint("pin")):
         """M turns about z of F at an arm. Law: p_FM = (cos q, sin q, 0)."""
 
@@ -96,16 +107,16 @@ def test_a_subclass_with_a_map_of_its_own_says_nothing() -> None:
 
 
 @pytest.mark.parametrize("axes", [(), (2, 5), (6,), (-1,)])
-def test_axes_that_no_speed_has_are_refused(axes: tuple[int, ...]) -> None:
+def test_axes_that_do_not_fit_the_speeds_are_refused(axes: tuple[int, ...]) -> None:
     cls = joint("pin")
     with pytest.raises(cosim.ContractError, match="one for each speed"):
         type("Wrong", (cls,), {"__doc__": cls.__doc__, "axes": axes})
 
 
-def test_a_shifted_pin_is_no_turn_about_its_origin() -> None:
-    """A constant offset in X_FM obeys what the axes say, and is kept."""
+def test_a_constant_offset_of_a_pin_is_kept() -> None:
+    """A declared axis allows a constant translation in X_FM."""
 
-    class Stilted(joint("pin")):
+    class RaisedPin(joint("pin")):
         """As a pin, M a metre above F. Law: p_FM = (0, 0, 1)."""
 
         axes = (2,)
@@ -123,9 +134,9 @@ def test_a_shifted_pin_is_no_turn_about_its_origin() -> None:
                 H_FM[i] = 0.0
             H_FM[2] = 1.0
 
-    state = tree([Stilted], "dynamics.articulated_body")
-    silenced = type("Silenced", (Stilted,), {"__doc__": Stilted.__doc__, "axes": None})
-    general = tree([silenced], "dynamics.articulated_body")
+    state = tree([RaisedPin], "dynamics.articulated_body")
+    general_class = type("GeneralRaisedPin", (RaisedPin,), {"__doc__": RaisedPin.__doc__, "axes": None})
+    general = tree([general_class], "dynamics.articulated_body")
     X = [np.asarray(state[f"link0{j}.X_GB"]).reshape(-1) for j in (0, 1)]
     assert not np.allclose(X[1][9:], X[0][9:])
     for name in ("link01.X_GB", "link02.A_GB"):

@@ -1,4 +1,4 @@
-"""Equilibria and linear systems of closed loops, against one-degree-of-freedom mechanics written by hand."""
+"""Equilibria and linear systems of closed loops, against mechanics with one degree of freedom by hand."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ STIFFNESS, NEUTRAL = 60.0, 1.9
 def four_bar(
     lengths: tuple[float, float, float], stiffness: float, neutral: float, crank: float
 ) -> cosim.System:
+    """Return a four-bar linkage with a spring at its crank."""
     model = Multibody("four_bar", gravity=(0.0, -9.81, 0.0))
     for name, length in zip(("crank", "coupler", "rocker"), lengths, strict=True):
         moment = length**3 / 12
@@ -34,23 +35,23 @@ def four_bar(
 
 
 def motion(linear: Linearization) -> list[str]:
-    """States but what springs and dampers have dissipated."""
+    """Return the states without dissipated energies."""
     return [name for name in linear.states if "energy" not in name]
 
 
 def pose(angle: float) -> np.ndarray:
-    """Absolute angles of coupler and rocker for one of the crank."""
+    """Return the absolute angles of coupler and rocker for an angle of the crank."""
 
     def gap(x: np.ndarray) -> list[float]:
         left = CRANK * np.exp(1j * angle) + COUPLER * np.exp(1j * x[0])
-        apart = left - 1.0 - ROCKER * np.exp(1j * x[1])
-        return [apart.real, apart.imag]
+        gap_vector = left - 1.0 - ROCKER * np.exp(1j * x[1])
+        return [gap_vector.real, gap_vector.imag]
 
     return np.array(fsolve(gap, [0.5, 1.5], xtol=1e-12))
 
 
 def rates(angle: float) -> np.ndarray:
-    """How fast coupler and rocker turn for one turn of the crank."""
+    """Return the rates of coupler and rocker for a rate of 1 of the crank."""
     coupler, rocker = pose(angle)
     columns = np.array([1j * COUPLER * np.exp(1j * coupler), -1j * ROCKER * np.exp(1j * rocker)])
     right = -1j * CRANK * np.exp(1j * angle)
@@ -58,6 +59,7 @@ def rates(angle: float) -> np.ndarray:
 
 
 def energy(angle: float) -> float:
+    """Return the potential energy of links and spring."""
     coupler, rocker = pose(angle)
     heights = CRANK**2 / 2 * math.sin(angle)
     heights += COUPLER * (CRANK * math.sin(angle) + COUPLER / 2 * math.sin(coupler))
@@ -65,6 +67,7 @@ def energy(angle: float) -> float:
 
 
 def inertia(angle: float) -> float:
+    """Return the inertia that the crank feels."""
     coupler, rocker = rates(angle)
     v = 1j * CRANK * np.exp(1j * angle) + 1j * COUPLER / 2 * coupler * np.exp(1j * pose(angle)[0])
     at_pins = CRANK**3 / 3 + ROCKER**3 / 3 * rocker**2
@@ -72,42 +75,57 @@ def inertia(angle: float) -> float:
 
 
 def slope(angle: float, h: float = 1e-3) -> float:
+    """Return the derivative of the energy, by differences of fourth order."""
     e = [energy(angle + i * h) for i in (-2, -1, 1, 2)]
     return (e[0] - 8 * e[1] + 8 * e[2] - e[3]) / (12 * h)
 
 
+def lock_all_but(system: cosim.System, state: cosim.State, places: list[int], y: np.ndarray) -> None:
+    """Close the loop again by solving for all states but these."""
+    solved_for = [i for i in range(system.nq + system.nu) if i not in places]
+
+    def gap(x: np.ndarray) -> np.ndarray:
+        z = y.copy()
+        z[solved_for] = x
+        state.set_y(z)
+        state.realize(cosim.Stage.ACCELERATION)
+        return np.r_[state["closure.position_error"][:2], state["closure.velocity_error"][:2]]
+
+    gap(fsolve(gap, y[solved_for], xtol=1e-12))
+
+
 def test_a_four_bar_on_a_spring_swings_as_one_degree_of_freedom_does() -> None:
     system = four_bar((CRANK, COUPLER, ROCKER), STIFFNESS, NEUTRAL, 1.2)
-    found = equilibrium(system)
+    state = equilibrium(system)
     angle = brentq(slope, 1.2, 2.2, xtol=1e-13)
-    assert found["crank_joint.q"][0] == pytest.approx(angle, abs=1e-9)
-    linear = linearize(system, found, inputs=["spring.neutral"], outputs=["rocker_joint.angle"])
+    assert state["crank_joint.q"][0] == pytest.approx(angle, abs=1e-9)
+    linear = linearize(system, state, inputs=["spring.neutral"], outputs=["rocker_joint.angle"])
     assert len(motion(linear)) == 2
     (mode,) = [mode for mode in linear.modes() if mode.oscillates]
-    second = (slope(angle + 1e-4) - slope(angle - 1e-4)) / 2e-4
-    assert 2 * math.pi * mode.frequency == pytest.approx(math.sqrt(second / inertia(angle)), rel=1e-6)
-    # statics: where the neutral angle goes, the crank follows by k / V'', and the rocker by its rate
-    moved = linear.D - linear.C[:, :2] @ np.linalg.solve(linear.A[:2, :2], linear.B[:2])
-    assert moved[0, 0] == pytest.approx(STIFFNESS / second * rates(angle)[1], rel=1e-6)
+    stiffness = (slope(angle + 1e-4) - slope(angle - 1e-4)) / 2e-4
+    assert 2 * math.pi * mode.frequency == pytest.approx(math.sqrt(stiffness / inertia(angle)), rel=1e-6)
+    # statics: the crank follows the neutral angle by k / V'', and the rocker follows the crank by its rate
+    static_gain = linear.D - linear.C[:, :2] @ np.linalg.solve(linear.A[:2, :2], linear.B[:2])
+    assert static_gain[0, 0] == pytest.approx(STIFFNESS / stiffness * rates(angle)[1], rel=1e-6)
 
 
 def test_a_parallelogram_in_closed_form() -> None:
     """The coupler only moves along: J = 2 m l^2 / 3 + m_c l^2, V = g l sin(angle) (m + m_c) + spring."""
     system = four_bar((0.5, 1.0, 0.5), 40.0, 1.4, 1.0)
-    found = equilibrium(system)
+    state = equilibrium(system)
     moment = 9.81 * 0.5 * (0.5 + 1.0)
     angle = brentq(lambda a: moment * math.cos(a) + 40.0 * (a - 1.4), 0.5, 1.6, xtol=1e-14)
-    assert found["crank_joint.q"][0] == pytest.approx(angle, abs=1e-9)
+    assert state["crank_joint.q"][0] == pytest.approx(angle, abs=1e-9)
     stiffness = 40.0 - moment * math.sin(angle)
     inertia = 2 * 0.5 * 0.25 / 3 + 1.0 * 0.25
-    (mode,) = [mode for mode in linearize(system, found).modes() if mode.oscillates]
+    (mode,) = [mode for mode in linearize(system, state).modes() if mode.oscillates]
     assert 2 * math.pi * mode.frequency == pytest.approx(math.sqrt(stiffness / inertia), rel=1e-8)
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
-def test_loops_settle_where_their_energy_is_least(seed: int) -> None:
-    """A spatial chain between two points of Ground, from a crooked pose; small changes do not grow there."""
+def test_equilibria_of_spatial_loops_are_stable(seed: int) -> None:
+    """A chain between two points of Ground, from a random pose; no eigenvalue is positive."""
     model = Multibody("chain", gravity=(0, -9.81, 0))
     parent = "ground"
     for i, (name, joint) in enumerate(
@@ -122,16 +140,16 @@ def test_loops_settle_where_their_energy_is_least(seed: int) -> None:
     system = model.build()
     state = system.default_state()
     state.set_q(state.q + 0.3 * np.random.default_rng(seed).normal(size=system.nq))
-    found = equilibrium(system, state)
-    assert abs(found["closure.position_error"]).max() < 1e-9
-    assert abs(found.y_dot).max() < 1e-6
-    linear = linearize(system, found)
+    state = equilibrium(system, state)
+    assert abs(state["closure.position_error"]).max() < 1e-9
+    assert abs(state.y_dot).max() < 1e-6
+    linear = linearize(system, state)
     assert len(motion(linear)) == 2 * (system.nu - 3)
     assert max(mode.eigenvalue.real for mode in linear.modes()) < 1e-6
 
 
-def test_rolling_takes_out_speeds_only() -> None:
-    """A ball in a bowl that springs make: it rolls, so two speeds are free, and five coordinates."""
+def test_rolling_removes_speeds_but_no_coordinates() -> None:
+    """A ball on a plane: six coordinates less the height, and six speeds less three."""
     model = Multibody("ball", gravity=(0, 0, -9.81))
     model.body("ball", mass=2.0, inertia=(0.2, 0.2, 0.2))
     model.joint("free", child="ball", q=(1, 0, 0, 0, 0, 0, 0.5))
@@ -142,7 +160,7 @@ def test_rolling_takes_out_speeds_only() -> None:
     assert np.abs(np.linalg.eigvals(linear.A)).max() < 1e-3
 
 
-def test_about_a_moving_linkage_small_changes_grow_as_the_matrix_says() -> None:
+def test_small_changes_of_a_moving_linkage_grow_as_the_matrix_says() -> None:
     system = four_bar((CRANK, COUPLER, ROCKER), STIFFNESS, NEUTRAL, 1.2)
     state = system.default_state()
     state.set_u(np.array([2.0, 0.0, 0.0]))
@@ -151,26 +169,14 @@ def test_about_a_moving_linkage_small_changes_grow_as_the_matrix_says() -> None:
     assert len(motion(linear)) == 2
     places = [int(system.variables[name].slot.offset) for name in motion(linear)]
     direction, h = np.array([1.0, -0.7]), 1e-5
-    found = []
+    derivatives = []
     for sign in (1.0, -1.0):
-        other = state.copy()
+        changed_state = state.copy()
         y = np.array(state.y)
         y[places] += sign * h * direction
-        other.set_y(y)
-        lock_all_but(system, other, places, y)
-        found.append(other.y_dot[places].copy())
-    assert (found[0] - found[1]) / (2 * h) == pytest.approx(linear.A[:2, :2] @ direction, rel=1e-5)
-
-
-def lock_all_but(system: cosim.System, state: cosim.State, places: list[int], y: np.ndarray) -> None:
-    """Close the loop again by Newton's method on all states but these."""
-    rest = [i for i in range(system.nq + system.nu) if i not in places]
-
-    def gap(x: np.ndarray) -> np.ndarray:
-        z = y.copy()
-        z[rest] = x
-        state.set_y(z)
-        state.realize(cosim.Stage.ACCELERATION)
-        return np.r_[state["closure.position_error"][:2], state["closure.velocity_error"][:2]]
-
-    gap(fsolve(gap, y[rest], xtol=1e-12))
+        changed_state.set_y(y)
+        lock_all_but(system, changed_state, places, y)
+        derivatives.append(changed_state.y_dot[places].copy())
+    assert (derivatives[0] - derivatives[1]) / (2 * h) == pytest.approx(
+        linear.A[:2, :2] @ direction, rel=1e-5
+    )

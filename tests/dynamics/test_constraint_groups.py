@@ -1,4 +1,4 @@
-"""Equations of constraints in groups, and groups that are eliminated along the tree."""
+"""Equations of constraints fall into groups; large groups are eliminated along the tree."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from large_mechanisms import TIP, hang, ladder, pairs
-from test_mechanism import mechanism_of
-from test_random_constraints import check
+from mechanism_tables import mechanism_of
+from random_constraints import check
 
 import cosim
 from cosim_dynamics import constraint_groups
@@ -21,24 +21,25 @@ MERSON = "integrators.runge_kutta_merson"
 
 @pytest.fixture
 def along_tree(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every group that can be is eliminated along the tree."""
+    """Eliminate all groups along the tree that allow it, small ones too."""
     monkeypatch.setattr(constraint_groups, "DENSE_MAY_TAKE", 0.0)
     yield
 
 
 def groups_of(system: cosim.System) -> list[tuple[int, list[int]]]:
-    """Of each group how many equations it has, and its degrees of freedom."""
+    """Return the number of equations and the degrees of freedom of each group."""
     mechanism = mechanism_of(system)
     return [(g.equations, [member.number for member in members_of(mechanism, g)]) for g in mechanism.groups]
 
 
 def are_along_tree(state: cosim.State) -> list[bool]:
-    """Of each group whether the last evaluation eliminated it along the tree."""
+    """Return for each group whether the last evaluation eliminated it along the tree."""
     mechanism, c = mechanism_of(state.system), state.arrays["c"]
     return [bool(constraint_arrays(c, mechanism, g).state.is_along_tree) for g in mechanism.groups]
 
 
 def evaluated(model: Multibody, seed: int | None = None) -> cosim.State:
+    """Return the State of a model, with random speeds if there is a seed, realized to Acceleration."""
     system = model.build()
     state = system.default_state()
     if seed is not None:
@@ -47,25 +48,26 @@ def evaluated(model: Multibody, seed: int | None = None) -> cosim.State:
 
 
 def multipliers(state: cosim.State) -> np.ndarray:
+    """Return the multipliers of all constraints."""
     names = [name for name in state.system.parts if f"{name}.multipliers" in state.system.variables]
     return np.concatenate([np.atleast_1d(state[f"{name}.multipliers"]) for name in names])
 
 
-def test_no_constraint_is_no_group() -> None:
+def test_a_model_without_constraints_has_no_group() -> None:
     model = Multibody("pendulum")
     hang(model, "link", "ground", 0.0, 0.0)
     assert groups_of(model.build()) == []
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_loops_that_share_no_moving_body_are_groups(count: int) -> None:
+def test_loops_without_a_common_moving_body_are_separate_groups(count: int) -> None:
     system = pairs(count).build()
     assert groups_of(system) == [(1, [2 * i, 2 * i + 1]) for i in range(count)]
     assert (" groups" in str(system.dynamics)) == (count > 1)
 
 
-def test_a_common_trunk_makes_one_group_and_one_that_stands_does_not() -> None:
-    found = []
+def test_loops_on_a_common_moving_body_are_one_group() -> None:
+    groups = []
     for joint in ("pin", "weld"):
         model = Multibody("trunk")
         model.body("trunk", mass=1.0, inertia=(1.0, 1.0, 1.0))
@@ -75,11 +77,11 @@ def test_a_common_trunk_makes_one_group_and_one_that_stands_does_not() -> None:
         for i in (0, 2):
             ends = {"body1": f"link{i}", "body2": f"link{i + 1}", "point1": TIP, "point2": TIP}
             model.constraint("rod", f"rod{i}", length=1.0, **ends)
-        found.append(groups_of(model.build()))
-    assert found == [[(2, [0, 1, 2, 3, 4])], [(1, [0, 1]), (1, [2, 3])]]
+        groups.append(groups_of(model.build()))
+    assert groups == [[(2, [0, 1, 2, 3, 4])], [(1, [0, 1]), (1, [2, 3])]]
 
 
-def test_a_constraint_on_nothing_that_moves_is_a_group_of_its_own() -> None:
+def test_a_constraint_between_fixed_bodies_is_a_redundant_group() -> None:
     model = pairs(1)
     model.body("block", mass=1.0, inertia=(1.0, 1.0, 1.0))
     model.joint("weld", name="foot", child="block")
@@ -90,17 +92,17 @@ def test_a_constraint_on_nothing_that_moves_is_a_group_of_its_own() -> None:
 
 
 def test_a_group_is_solved_as_if_it_were_alone() -> None:
-    """To the bit, though another one repeats an equation, and is far off in its positions."""
+    """The bytes are equal, although the other group has a redundant equation and errors of positions."""
     alone = evaluated(pairs(1), seed=1)
     model = pairs(2)
     ends = {"body1": "left1", "body2": "right1", "point1": TIP, "point2": TIP}
-    model.constraint("rod", "again", length=1.0, **ends)
+    model.constraint("rod", "copy", length=1.0, **ends)
     system = model.build()
     state = system.default_state()
     state.set_u([*alone.u, 0.3, -0.2])
     state.set_q([*alone.q, 0.31, 0.3])
     state.realize(cosim.Stage.ACCELERATION)
-    assert state["again.redundant"]
+    assert state["copy.redundant"]
     assert state.y_dot[system.nq :][:2].tobytes() == alone.y_dot[alone.system.nq :][:2].tobytes()
     assert state["rod0.multipliers"].tobytes() == alone["rod0.multipliers"].tobytes()
 
@@ -117,22 +119,25 @@ def test_many_random_constraints_along_the_tree(along_tree: None, seed: int) -> 
     check(seed, 20)
 
 
-@pytest.mark.parametrize("at", [-0.5, -1.0])
-def test_a_ladder_along_the_tree_moves_as_by_dense_matrices(
-    monkeypatch: pytest.MonkeyPatch, at: float
+@pytest.mark.parametrize("rod_height", [-0.5, -1.0])
+def test_elimination_along_the_tree_gives_the_motion_of_dense_matrices(
+    monkeypatch: pytest.MonkeyPatch, rod_height: float
 ) -> None:
     states = []
     for may_take in (np.inf, 0.0):
         monkeypatch.setattr(constraint_groups, "DENSE_MAY_TAKE", may_take)
-        states.append(evaluated(ladder(12, at=at), seed=3))
-    dense, along = states
-    assert (are_along_tree(dense), are_along_tree(along)) == ([False], [True])
-    assert np.abs(along.y_dot - dense.y_dot).max() < 1e-11 * np.abs(dense.y_dot).max()
-    assert np.abs(multipliers(along) - multipliers(dense)).max() < 1e-11 * np.abs(multipliers(dense)).max()
+        states.append(evaluated(ladder(12, rod_height=rod_height), seed=3))
+    dense, along_tree = states
+    assert (are_along_tree(dense), are_along_tree(along_tree)) == ([False], [True])
+    assert np.abs(along_tree.y_dot - dense.y_dot).max() < 1e-11 * np.abs(dense.y_dot).max()
+    assert (
+        np.abs(multipliers(along_tree) - multipliers(dense)).max() < 1e-11 * np.abs(multipliers(dense)).max()
+    )
 
 
 @pytest.mark.thorough
-def test_what_is_coupled_at_a_time_does_not_grow_with_a_ladder() -> None:
+def test_the_work_along_the_tree_grows_linearly_with_a_ladder() -> None:
+    """Fronts are the matrices that are eliminated one after the other; their size stays the same."""
     largest, summed = [], []
     for rods in (36, 144):
         system = ladder(rods).build()
@@ -149,41 +154,41 @@ def test_small_groups_are_dense() -> None:
     assert "along" not in str(ladder(8).build().dynamics)
 
 
-def test_a_rod_that_ends_on_the_axis_of_a_pin_waits_for_the_next_one(along_tree: None) -> None:
-    model = ladder(6, at=0.0, first=1)
+def test_rods_that_end_on_the_axes_of_pins_are_eliminated_further_up(along_tree: None) -> None:
+    """The links below such a pin do not feel the rod."""
+    model = ladder(6, rod_height=0.0, first_rod=1)
     state = evaluated(model)
     assert are_along_tree(state) == [True]
 
 
-@pytest.mark.parametrize("more", ["again", "off"])
-def test_equations_that_repeat_others_are_told_and_those_that_are_off_are_not_there(
-    along_tree: None, more: str
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_a_second_rod_beside_another_is_redundant_if_it_is_enabled(
+    along_tree: None, is_enabled: bool
 ) -> None:
     plain = evaluated(ladder(6), seed=4)
     model = ladder(6)
     ends = {"body1": "left3", "body2": "right3", "point1": (0.0, -0.5, 0.0), "point2": (0.0, -0.5, 0.0)}
-    model.constraint("rod", "more", length=1.0, enabled=more == "again", **ends)
+    model.constraint("rod", "copy", length=1.0, enabled=is_enabled, **ends)
     state = evaluated(model, seed=4)
-    is_repeated = more == "again"
-    assert are_along_tree(state) == [not is_repeated]
-    assert (bool(state["rod3.redundant"]) or bool(state["more.redundant"])) == is_repeated
+    assert are_along_tree(state) == [not is_enabled]
+    assert (bool(state["rod3.redundant"]) or bool(state["copy.redundant"])) == is_enabled
     assert np.abs(state.y_dot - plain.y_dot).max() < 1e-10 * np.abs(plain.y_dot).max()
-    there = state["rod3.multipliers"] + state["more.multipliers"]
-    assert there == pytest.approx(plain["rod3.multipliers"], rel=1e-9)
+    total = state["rod3.multipliers"] + state["copy.multipliers"]
+    assert total == pytest.approx(plain["rod3.multipliers"], rel=1e-9)
 
 
-def test_a_singular_position_of_a_large_group_is_told(along_tree: None) -> None:
+def test_a_singular_position_of_a_large_group_is_reported(along_tree: None) -> None:
     """A flat ladder: all links of each loop in one line."""
-    told = []
+    flags = []
     for q in (0.0, np.pi / 2):
-        state = evaluated(ladder(4, q=q, at=-1.0))
-        told.append([bool(state[f"rod{i}.singular"] or state[f"rod{i}.redundant"]) for i in range(4)])
-    assert not any(told[0])
-    assert any(told[1])
+        state = evaluated(ladder(4, q=q, rod_height=-1.0))
+        flags.append([bool(state[f"rod{i}.singular"] or state[f"rod{i}.redundant"]) for i in range(4)])
+    assert not any(flags[0])
+    assert any(flags[1])
 
 
-def test_steps_along_the_tree_meet_all_levels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With an equation that holds accelerations alone, and one that is not corrected."""
+def test_steps_along_the_tree_meet_equations_of_all_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One equation holds only accelerations, and one is not corrected after steps."""
     ends = []
     for may_take in (np.inf, 0.0):
         monkeypatch.setattr(constraint_groups, "DENSE_MAY_TAKE", may_take)
@@ -196,13 +201,15 @@ def test_steps_along_the_tree_meet_all_levels(monkeypatch: pytest.MonkeyPatch) -
         state = simulator.state
         state.realize(cosim.Stage.ACCELERATION)
         assert are_along_tree(state) == [may_take == 0.0]
-        errors = [np.abs(state[f"rod{i}.{what}_error"]) for i in (0, 4) for what in ("position", "velocity")]
+        errors = [
+            np.abs(state[f"rod{i}.{level}_error"]) for i in (0, 4) for level in ("position", "velocity")
+        ]
         assert np.max(errors) < 1e-9
         ends.append(state.y.copy())
     assert np.abs(ends[0] - ends[1]).max() < 1e-6
 
 
-def test_a_ladder_goes_on_from_saved_bytes() -> None:
+def test_a_resumed_run_of_a_ladder_has_the_same_bytes() -> None:
     system = ladder(40, q=0.2).build()
     simulator = cosim.Simulator(system, integrator=MERSON, accuracy=1e-6)
     simulator.initialize()
@@ -210,6 +217,6 @@ def test_a_ladder_goes_on_from_saved_bytes() -> None:
     saved = simulator.state.to_bytes()
     simulator.advance_to(0.02)
     assert are_along_tree(simulator.state.realize(cosim.Stage.ACCELERATION)) == [True]
-    again = cosim.Simulator(system, system.state_from_bytes(saved), integrator=MERSON, accuracy=1e-6)
-    again.advance_to(0.02)
-    assert again.state.to_bytes() == simulator.state.to_bytes()
+    resumed = cosim.Simulator(system, system.state_from_bytes(saved), integrator=MERSON, accuracy=1e-6)
+    resumed.advance_to(0.02)
+    assert resumed.state.to_bytes() == simulator.state.to_bytes()

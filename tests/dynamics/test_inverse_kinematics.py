@@ -16,9 +16,12 @@ from cosim_mechanics import Multibody
 SHOULDER, UPPER, FORE, HAND = 0.4, 0.5, 0.45, 0.1
 TURNS = {"z": (0, 0, 0), "y": ("-90 deg", 0, 0), "x": (0, "90 deg", 0)}
 """Angles that bring z into an axis."""
+TIP = {"link6": (HAND, 0, 0)}
+SAMPLE = (0.4, -0.7, 1.1, 0.5, 0.8, -0.3)
 
 
 def turn(axis: str, angle: float) -> Any:
+    """Return the rotation about an axis."""
     c, s = math.cos(angle), math.sin(angle)
     i = "xyz".index(axis)
     R = np.eye(3)
@@ -29,7 +32,10 @@ def turn(axis: str, angle: float) -> Any:
 
 
 def arm(**ranges: tuple[float, float]) -> Multibody:
-    """Six axes: z; y, y along the arm; a wrist x y x whose axes meet, and a hand of 0.1 m along x."""
+    """Return an arm with axes z, y, y, a wrist x y x whose axes meet, and a hand of 0.1 m along x.
+
+    `ranges` are limits of joints by name.
+    """
     model = Multibody("arm")
     parent, steps = "ground", [(0, 0, SHOULDER), (0, 0, 0), (UPPER, 0, 0), (FORE, 0, 0), (0, 0, 0), (0, 0, 0)]
     for number, (axis, step) in enumerate(zip("zyyxyx", steps, strict=True), 1):
@@ -44,7 +50,7 @@ def arm(**ranges: tuple[float, float]) -> Multibody:
 
 
 def forward(q: Any) -> tuple[Any, Any]:
-    """Rotation and position of the hand's tip."""
+    """Return rotation and position of the hand's tip."""
     R = turn("z", q[0]) @ turn("y", q[1])
     p = np.array([0, 0, SHOULDER]) + R @ [UPPER, 0, 0]
     R = R @ turn("y", q[2])
@@ -54,9 +60,9 @@ def forward(q: Any) -> tuple[Any, Any]:
 
 
 def analytic(R: Any, p: Any) -> list[Any]:
-    """All eight solutions, after Pieper: the wrist's centre by the first three, the rest by the wrist."""
+    """Return all eight solutions, after Pieper: three axes place the wrist's centre, three turn the hand."""
     x, y, z = p - R @ [HAND, 0, 0] - [0, 0, SHOULDER]
-    found = []
+    solutions = []
     for back, elbow, flip in itertools.product((0, 1), (1, -1), (1, -1)):
         q1 = math.atan2(y, x) + math.pi * back
         r = math.hypot(x, y) * (1 - 2 * back)
@@ -67,30 +73,29 @@ def analytic(R: Any, p: Any) -> list[Any]:
         q5 = flip * math.acos(W[0, 0])
         q4 = math.atan2(flip * W[1, 0], -flip * W[2, 0])
         q6 = math.atan2(flip * W[0, 1], flip * W[0, 2])
-        found.append(np.array([q1, q2, q3, q4, q5, q6]))
-    return found
+        solutions.append(np.array([q1, q2, q3, q4, q5, q6]))
+    return solutions
 
 
 def wrapped(angles: Any) -> Any:
+    """Return angles between -pi and pi."""
     return (np.asarray(angles) + math.pi) % (2 * math.pi) - math.pi
 
 
 def coordinates(state: cosim.State) -> Any:
+    """Return the six angles of the arm."""
     return np.array([float(state[f"j{i}.q"][0]) for i in range(1, 7)])
 
 
 def placed(system: cosim.System, q: Any) -> cosim.State:
+    """Return a State of the arm with these angles."""
     state = system.default_state()
     for i, value in enumerate(q, 1):
         state[f"j{i}.q"] = [value]
     return state
 
 
-TIP = {"link6": (HAND, 0, 0)}
-SAMPLE = (0.4, -0.7, 1.1, 0.5, 0.8, -0.3)
-
-
-def test_the_closed_form_is_right() -> None:
+def test_the_analytic_solutions_reach_the_pose() -> None:
     R, p = forward(SAMPLE)
     solutions = analytic(R, p)
     assert len(solutions) == 8
@@ -101,46 +106,46 @@ def test_the_closed_form_is_right() -> None:
 
 @pytest.mark.parametrize("branch", range(8))
 def test_each_solution_of_a_six_axis_arm(branch: int) -> None:
-    """From beside a solution the search comes to that one."""
+    """A search that starts near a solution ends at it."""
     R, p = forward(SAMPLE)
     system, expected = arm().build(), analytic(R, p)[branch]
     start = placed(system, expected + 0.12 * np.array([1, -1, 1, 1, -1, -1]))
-    found = inverse_kinematics(system, {"link6": [*R.ravel(), *p]}, start, frames=TIP)
-    np.testing.assert_allclose(wrapped(coordinates(found.state) - expected), 0, atol=1e-9)
-    assert (found.tries, len(found.moved)) == (1, 6)
-    assert found.position_error <= 1e-10
-    assert found.angle_error <= 1e-10
-    assert float(start["j1.q"][0]) == expected[0] + 0.12  # it is not changed
+    solution = inverse_kinematics(system, {"link6": [*R.ravel(), *p]}, start, frames=TIP)
+    np.testing.assert_allclose(wrapped(coordinates(solution.state) - expected), 0, atol=1e-9)
+    assert (solution.tries, len(solution.moved)) == (1, 6)
+    assert solution.position_error <= 1e-10
+    assert solution.angle_error <= 1e-10
+    assert float(start["j1.q"][0]) == expected[0] + 0.12  # the start is not changed
 
 
 @pytest.mark.thorough
-def test_drawn_poses_from_one_start() -> None:
+def test_random_poses_from_one_start() -> None:
     """Each of 40 poses is reached from the same start, at one of the eight analytic solutions."""
     system, random = arm().build(), np.random.default_rng(7)
     for _ in range(40):
         R, p = forward(random.uniform(-2.5, 2.5, 6))
-        found = inverse_kinematics(system, {"link6": [*R.ravel(), *p]}, frames=TIP)
-        there = coordinates(found.state)
-        assert min(np.abs(wrapped(there - q)).max() for q in analytic(R, p)) < 1e-7
+        solution = inverse_kinematics(system, {"link6": [*R.ravel(), *p]}, frames=TIP)
+        angles = coordinates(solution.state)
+        assert min(np.abs(wrapped(angles - q)).max() for q in analytic(R, p)) < 1e-7
 
 
 def test_only_solutions_within_the_ranges() -> None:
-    """Ranges that leave one of the eight."""
+    """The ranges of the joints allow one of the eight solutions."""
     R, p = forward(SAMPLE)
     solutions = analytic(R, p)
-    wanted = solutions[5]
-    ranges = {f"j{i}": (x - 0.3, x + 0.4) for i, x in enumerate(wanted, 1)}
-    found = inverse_kinematics(arm(**ranges).build(), {"link6": [*R.ravel(), *p]}, frames=TIP)
-    np.testing.assert_allclose(coordinates(found.state), wanted, atol=1e-9)
-    assert found.at_limits == []
+    expected = solutions[5]
+    ranges = {f"j{i}": (x - 0.3, x + 0.4) for i, x in enumerate(expected, 1)}
+    solution = inverse_kinematics(arm(**ranges).build(), {"link6": [*R.ravel(), *p]}, frames=TIP)
+    np.testing.assert_allclose(coordinates(solution.state), expected, atol=1e-9)
+    assert solution.at_limits == []
 
 
-def test_a_place_out_of_reach() -> None:
+def test_a_target_out_of_reach_is_an_error() -> None:
     with pytest.raises(cosim.SimulationError, match=r"nearest is off.*1\.95.*0"):
         inverse_kinematics(arm().build(), {"link6": (3.0, 0, SHOULDER)}, frames=TIP, tries=3)
 
 
-def test_a_range_that_holds_is_named() -> None:
+def test_a_joint_at_its_limit_is_named() -> None:
     model = Multibody("rail")
     model.body("cart", mass=1.0, inertia=(0, 0, 0))
     model.joint("slider", name="rail", child="cart")
@@ -156,25 +161,25 @@ def test_a_range_that_holds_is_named() -> None:
     assert inverse_kinematics(system, {"cart": (3.0, 0, 0)}, within_limits=False).state[
         "rail.q"
     ] == pytest.approx([3.0], abs=1e-10)
-    off = system.default_state()
-    off["stop.enabled"] = 0
-    assert inverse_kinematics(system, {"cart": (3.0, 0, 0)}, off).state["rail.q"] == pytest.approx(
+    without_stop = system.default_state()
+    without_stop["stop.enabled"] = 0
+    assert inverse_kinematics(system, {"cart": (3.0, 0, 0)}, without_stop).state["rail.q"] == pytest.approx(
         [3.0], abs=1e-10
     )
 
 
-def test_where_it_is_already_nothing_moves() -> None:
+def test_a_state_at_the_target_does_not_move() -> None:
     system = arm().build()
     R, p = forward(SAMPLE)
-    found = inverse_kinematics(system, {"link6": [*R.ravel(), *p]}, placed(system, SAMPLE), frames=TIP)
-    assert (found.moved, found.iterations, str(found)) == ({}, 0, "nothing moved")
+    solution = inverse_kinematics(system, {"link6": [*R.ravel(), *p]}, placed(system, SAMPLE), frames=TIP)
+    assert (solution.moved, solution.iterations, str(solution)) == ({}, 0, "nothing moved")
 
 
 def test_joints_that_are_fixed_stay() -> None:
     system = arm().build()
-    found = inverse_kinematics(system, {"link6": (0.5, 0.3, 0.6)}, fixed=["j4", "j6"], frames=TIP)
-    assert {"j4.q", "j6.q"} & found.moved.keys() == set()
-    np.testing.assert_allclose(forward(coordinates(found.state))[1], [0.5, 0.3, 0.6], atol=1e-10)
+    solution = inverse_kinematics(system, {"link6": (0.5, 0.3, 0.6)}, fixed=["j4", "j6"], frames=TIP)
+    assert {"j4.q", "j6.q"} & solution.moved.keys() == set()
+    np.testing.assert_allclose(forward(coordinates(solution.state))[1], [0.5, 0.3, 0.6], atol=1e-10)
 
 
 def test_a_closed_loop_stays_closed() -> None:
@@ -190,27 +195,27 @@ def test_a_closed_loop_stays_closed() -> None:
     )
     system = model.build()
     angle = 1.4
-    wanted = (0.5 * math.cos(angle) + 0.5, 0.5 * math.sin(angle), 0.0)
-    found = inverse_kinematics(system, {"coupler": wanted}, frames={"coupler": (0.5, 0, 0)})
-    assert found.state["crank_joint.q"] == pytest.approx([angle], abs=1e-9)
-    assert found.state["rocker_joint.q"] == pytest.approx([angle], abs=1e-9)
-    assert np.abs(found.state["closure.position_error"]).max() < 1e-10
-    fitted = inverse_kinematics(system, {})  # no target: assembly alone
-    assert np.abs(fitted.state["closure.position_error"]).max() < 1e-10
+    target = (0.5 * math.cos(angle) + 0.5, 0.5 * math.sin(angle), 0.0)
+    solution = inverse_kinematics(system, {"coupler": target}, frames={"coupler": (0.5, 0, 0)})
+    assert solution.state["crank_joint.q"] == pytest.approx([angle], abs=1e-9)
+    assert solution.state["rocker_joint.q"] == pytest.approx([angle], abs=1e-9)
+    assert np.abs(solution.state["closure.position_error"]).max() < 1e-10
+    assembled = inverse_kinematics(system, {})  # no target: assembly alone
+    assert np.abs(assembled.state["closure.position_error"]).max() < 1e-10
 
 
-def test_a_free_body_goes_where_it_is_put() -> None:
-    """With a quaternion; start values make the model begin there."""
+def test_a_free_body_reaches_any_pose() -> None:
+    """Its quaternion has length 1, and start values from the result place the model there."""
     model = Multibody("box")
     model.body("box", mass=1.0, inertia=(0.1, 0.1, 0.1))
     model.joint("free", name="flight", child="box")
     R = turn("z", 3.0) @ turn("x", -2.0)
-    found = inverse_kinematics(model.build(), {"box": [*R.ravel(), 1, 2, 3]})
-    for path, value in start_values(found.state).items():
+    solution = inverse_kinematics(model.build(), {"box": [*R.ravel(), 1, 2, 3]})
+    for path, value in start_values(solution.state).items():
         model.set_start(path, value)
     X = model.build().default_state().realize(cosim.Stage.POSITION)["box.X_GB"]
     np.testing.assert_allclose(np.ravel(X), [*R.ravel(), 1, 2, 3], atol=1e-10)
-    assert abs(np.linalg.norm(found.state["flight.q"][:4]) - 1.0) < 1e-12
+    assert abs(np.linalg.norm(solution.state["flight.q"][:4]) - 1.0) < 1e-12
 
 
 def test_two_targets_at_once() -> None:
@@ -218,8 +223,8 @@ def test_two_targets_at_once() -> None:
     q = np.array(SAMPLE)
     state = placed(system, q).realize(cosim.Stage.POSITION)
     targets = {name: np.ravel(state[f"{name}.X_GB"]) for name in ("link3", "link6")}
-    found = inverse_kinematics(system, targets, placed(system, q + 0.1))
-    np.testing.assert_allclose(coordinates(found.state), q, atol=1e-9)
+    solution = inverse_kinematics(system, targets, placed(system, q + 0.1))
+    np.testing.assert_allclose(coordinates(solution.state), q, atol=1e-9)
 
 
 @pytest.mark.parametrize(

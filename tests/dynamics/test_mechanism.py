@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mechanism_tables import mechanism_of, row_starts
 
 import cosim
 from cosim.kit import width_of
@@ -16,7 +17,6 @@ from cosim_dynamics.mechanism import (
     LinkSlots,
     MechanismSlots,
     dofs_of,
-    mechanism_at,
     terms_of,
 )
 from cosim_mechanics import Multibody
@@ -25,22 +25,9 @@ SOLID = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
 CACHE_LINE = 8
 
 
-def places(system):
-    """Where in the integers the rows of each block of the solver begin, by the block's label."""
-    return {
-        block.label: int(system.table[i, 1])
-        for i, block in enumerate(system.blocks)
-        if block.label.startswith("dynamics: ") and "equations of " not in block.label
-    }
-
-
-def mechanism_of(system):
-    return mechanism_at(system.ints, places(system)["dynamics: poses"])
-
-
 @pytest.fixture
 def branched():
-    """A free trunk, a weld on it that carries a slider, a pin beside that, and a gear between the two."""
+    """Return a free trunk with a weld that carries a slider, and a pin; a gear couples slider and pin."""
     model = Multibody("branched")
     for name in ("trunk", "plate", "carriage", "arm"):
         model.body(name, **SOLID)
@@ -58,7 +45,7 @@ def test_a_link_and_a_degree_of_freedom_take_whole_cache_lines():
 
 
 def test_all_blocks_of_a_solver_share_one_table(branched):
-    begins = places(branched)
+    begins = row_starts(branched)
     assert {"dynamics: poses", "dynamics: velocities", "dynamics: constraints"} < set(begins)
     assert len(set(begins.values())) == 1
     corrections = {int(first) for _, first, _ in branched.table[len(branched.blocks) :]}
@@ -100,17 +87,17 @@ def test_degrees_of_freedom_know_the_way_to_ground(branched):
     assert state.arrays["c"][dofs[6].S :][:6].tolist() == [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]
 
 
-def test_terms_of_equations_know_what_moves_them(branched):
+def test_terms_of_equations_know_their_degrees_of_freedom(branched):
     mechanism = mechanism_of(branched)
     gear, *hook = mechanism.equations
     assert [(term.size, term.dof) for term in terms_of(mechanism, gear)] == [(1, 7), (1, 6)]
-    for equation in hook:  # what is welded moves with the trunk; Ground does not move
+    for equation in hook:  # the welded plate moves with the trunk; Ground does not move
         assert [(term.size, term.dof) for term in terms_of(mechanism, equation)] == [(6, 5), (6, NOWHERE)]
         assert [term.mass == NOWHERE for term in terms_of(mechanism, equation)] == [False, True]
 
 
 @pytest.mark.parametrize("solver", ["composite_rigid_body", "articulated_body"])
-def test_what_a_solver_does_not_compute_lies_nowhere(solver):
+def test_slots_that_a_solver_does_not_need_lie_nowhere(solver):
     model = Multibody("pendulum")
     model.settings["dynamics"] = f"dynamics.{solver}"
     model.body("rod", **SOLID)
@@ -142,7 +129,7 @@ def test_a_misspelt_slot_is_refused():
         LinkSlots(dofs=1).center = 3
 
 
-def test_nothing_is_known_of_the_axes_of_a_reversed_joint():
+def test_a_reversed_joint_has_no_fixed_axes():
     model = Multibody("reversed")
     model.body("rod", **SOLID)
     model.joint("pin", parent="rod", child="ground")

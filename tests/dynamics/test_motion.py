@@ -15,8 +15,8 @@ def kinetic_energy(state):
     return 0.5 * u @ mass_matrix(state.system, state) @ u
 
 
-def test_a_double_pendulum_keeps_its_energy(pins):
-    system = pins(2)
+def test_a_double_pendulum_keeps_its_energy(pin_chain):
+    system = pin_chain(2)
     state = system.default_state()
     state.set_q([1.2, -0.7])
 

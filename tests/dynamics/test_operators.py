@@ -1,10 +1,10 @@
-"""Operators against each other, against differences, and against the compiled solver."""
+"""Operators of mechanics against each other, against differences and against the compiled solver."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_random_trees import random_state, random_tree
+from random_trees import random_state, random_tree, rotation
 
 import cosim
 from cosim_dynamics import (
@@ -28,8 +28,20 @@ from cosim_mechanics import Multibody
 SEEDS = (3, 5, 8)
 
 
+def robot(R, p, gravity):
+    """Return a free base with two arms; the whole scene is turned by R and shifted by p."""
+    model = Multibody("robot", gravity=tuple(gravity))
+    model.body("base", mass=5.0, center_of_mass=(0.1, 0.0, 0.05), inertia=(0.2, 0.3, 0.4))
+    model.joint("free", child="base", frame_on_parent=(*R.ravel(), *p), u=(0.3, -0.2, 0.5, 1.0, 2.0, 3.0))
+    for name, kind, u in (("left", "pin", 1.7), ("right", "ball", (0.4, -0.3, 0.8))):
+        model.body(name, mass=1.0, center_of_mass=(0.0, 0.1, 0.5), inertia=(0.1, 0.1, 0.02))
+        model.joint(kind, child=name, parent="base", frame_on_parent=(0.2, 0.1, 0.4), u=u)
+    return model.build().default_state().realize(cosim.Stage.ACCELERATION)
+
+
 @pytest.fixture(scope="module", params=SEEDS)
 def moving(request):
+    """Return a random tree, a random State of it and a random generator."""
     rng = np.random.default_rng(request.param)
     system = random_tree(rng, "dynamics.sval", 12).build()
     return system, random_state(system, rng), rng
@@ -49,8 +61,8 @@ def test_jacobians_give_velocities_and_accelerations(moving):
         V, A = state[f"{body}.V_GB"], state[f"{body}.A_GB"]
         J = frame_jacobian(system, state, body)
         assert J @ state.u == pytest.approx(V, rel=1e-11, abs=1e-11)
-        reached = J @ udot_of(system, state) + frame_bias(system, state, body)
-        assert reached == pytest.approx(A, rel=1e-10, abs=1e-10 * abs(A).max())
+        acceleration = J @ udot_of(system, state) + frame_bias(system, state, body)
+        assert acceleration == pytest.approx(A, rel=1e-10, abs=1e-10 * abs(A).max())
 
 
 def test_a_point_moves_as_its_jacobian_says(moving):
@@ -96,14 +108,14 @@ def test_energy_and_momentum(moving):
     state.realize(cosim.Stage.REPORT)
     assert energy == pytest.approx(state["energy.kinetic"], rel=1e-12)
     assert potential_energy(system, state) == pytest.approx(state["energy.potential"], rel=1e-12)
-    # momentum is the sum of m v of the centres of mass; moving the point moves the angular part alone
+    # linear momentum is the sum of m v of the centres of mass; another point changes the angular part
     centers = {b: state[f"{b}.center_of_mass"] for b in bodies(system)}
     p = sum(state[f"{b}.mass"] * point_jacobian(system, state, b, s) @ state.u for b, s in centers.items())
     h = momentum(system, state)
     assert h[3:] == pytest.approx(p, rel=1e-11, abs=1e-11)
-    there, point = center_of_mass(system, state), np.array([1.0, 2.0, 3.0])
-    moved = momentum(system, state, about=point)
-    assert moved[:3] == pytest.approx(h[:3] + np.cross(there - point, p), rel=1e-10, abs=1e-10)
+    center, point = center_of_mass(system, state), np.array([1.0, 2.0, 3.0])
+    about_point = momentum(system, state, about=point)
+    assert about_point[:3] == pytest.approx(h[:3] + np.cross(center - point, p), rel=1e-10, abs=1e-10)
 
 
 def test_power_balance(moving):
@@ -112,18 +124,21 @@ def test_power_balance(moving):
     power = generalized_forces(system, state) @ state.u
 
     def energy(time):
-        other = state.copy()
-        other.set_y(state.y + time * state.y_dot)
-        return kinetic_energy(system, other.realize(cosim.Stage.VELOCITY))
+        moved_state = state.copy()
+        moved_state.set_y(state.y + time * state.y_dot)
+        return kinetic_energy(system, moved_state.realize(cosim.Stage.VELOCITY))
 
     h = 1e-5
     rate = (energy(h) - energy(-h)) / (2 * h)
     assert rate == pytest.approx(power, rel=1e-6, abs=1e-6 * abs(power))
 
 
-def test_moving_the_whole_scene_changes_nothing():
+def test_a_rigid_motion_of_the_whole_scene_keeps_accelerations():
     answers = []
-    for R, p in ((np.eye(3), np.zeros(3)), (TURN, np.array([30.0, -20.0, 10.0]))):
+    for R, p in (
+        (np.eye(3), np.zeros(3)),
+        (rotation(np.random.default_rng(1)), np.array([30.0, -20.0, 10.0])),
+    ):
         state = robot(R, p, gravity=R @ [1.0, -2.0, -9.0])
         answers.append(np.array(state.y_dot))
     assert answers[1] == pytest.approx(answers[0], rel=1e-10, abs=1e-10)
@@ -159,22 +174,3 @@ def test_names_and_shapes_are_checked(moving):
     with pytest.raises(cosim.StageError):
         mass_matrix(system, system.default_state())
     assert not point_jacobian(system, state, "ground").any()
-
-
-def _turn():
-    q, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))
-    return q * np.sign(np.linalg.det(q))
-
-
-TURN = _turn()
-
-
-def robot(R, p, gravity):
-    """A free base with two arms, far enough from anything; its whole scene turned by R and shifted by p."""
-    model = Multibody("robot", gravity=tuple(gravity))
-    model.body("base", mass=5.0, center_of_mass=(0.1, 0.0, 0.05), inertia=(0.2, 0.3, 0.4))
-    model.joint("free", child="base", frame_on_parent=(*R.ravel(), *p), u=(0.3, -0.2, 0.5, 1.0, 2.0, 3.0))
-    for name, kind, u in (("left", "pin", 1.7), ("right", "ball", (0.4, -0.3, 0.8))):
-        model.body(name, mass=1.0, center_of_mass=(0.0, 0.1, 0.5), inertia=(0.1, 0.1, 0.02))
-        model.joint(kind, child=name, parent="base", frame_on_parent=(0.2, 0.1, 0.4), u=u)
-    return model.build().default_state().realize(cosim.Stage.ACCELERATION)

@@ -1,11 +1,11 @@
-"""Which end of a joint hangs on Ground decides how the tree is numbered, and nothing else."""
+"""The motion does not depend on which end of a joint is nearer to Ground; only the numbering does."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_own_equations import GearedPin, Twin
-from test_random_trees import JOINTS, SOLVERS, frame
+from joints_with_equations import CoupledSlides, GearedPin
+from random_trees import JOINTS, SOLVERS, frame
 
 import cosim
 import cosim_mechanics
@@ -21,12 +21,12 @@ from cosim_mechanics import Multibody
 
 KINDS = {kind: {"pitch": 0.3} if kind == "screw" else {} for kind in JOINTS} | {
     GearedPin: {"rotor_inertia": 0.2, "ratio": 3.0, "friction": 0.4},
-    Twin: {"coupling": 0.7},
+    CoupledSlides: {"coupling": 0.7},
 }
 
 
 def pairs(root: str, solver: str, kinds: list, closed: bool) -> cosim.System:
-    """For each kind a joint from a body A to a body B; Ground carries the one or the other."""
+    """Return a joint from a body A to a body B for each kind; a free joint connects `root` with Ground."""
     rng = np.random.default_rng(7)
     model = Multibody("pairs", gravity=(0.7, -3.0, -9.0), dynamics=solver)
     for i, kind in enumerate(kinds):
@@ -48,29 +48,30 @@ def pairs(root: str, solver: str, kinds: list, closed: bool) -> cosim.System:
     return model.build()
 
 
-def same_motion(system: cosim.System, other: cosim.State, root: str, count: int) -> cosim.State:
-    """The State of a system whose roots are at B, in the motion of one whose roots are at A."""
-    state = system.default_state()
-    for i in range(count):
-        X, V = other[f"{root}{i}.X_GB"], other[f"{root}{i}.V_GB"]
-        state[f"root{i}.q"] = [*quaternion(X[:9].reshape(3, 3)), *X[9:]]
-        state[f"root{i}.u"] = V
-        if f"joint{i}.q" in system.variables:
-            state[f"joint{i}.q"] = other[f"joint{i}.q"]
-            state[f"joint{i}.u"] = other[f"joint{i}.u"]
-    return state.realize(cosim.Stage.ACCELERATION)
-
-
 def quaternion(R: np.ndarray) -> np.ndarray:
+    """Return the quaternion of a rotation by less than half a turn."""
     w = 0.5 * np.sqrt(max(0.0, 1.0 + np.trace(R)))
     return np.array([w, *(np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / (4.0 * w))])
 
 
+def same_motion(system: cosim.System, reference: cosim.State, root: str, count: int) -> cosim.State:
+    """Return the State of a system with another root, in the same motion as `reference`."""
+    state = system.default_state()
+    for i in range(count):
+        X, V = reference[f"{root}{i}.X_GB"], reference[f"{root}{i}.V_GB"]
+        state[f"root{i}.q"] = [*quaternion(X[:9].reshape(3, 3)), *X[9:]]
+        state[f"root{i}.u"] = V
+        if f"joint{i}.q" in system.variables:
+            state[f"joint{i}.q"] = reference[f"joint{i}.q"]
+            state[f"joint{i}.u"] = reference[f"joint{i}.u"]
+    return state.realize(cosim.Stage.ACCELERATION)
+
+
 @pytest.mark.few(2)
 @pytest.mark.parametrize("solver", [*SOLVERS, "closed"])
-def test_every_joint_moves_alike_whichever_end_hangs_on_ground(solver: str) -> None:
+def test_every_joint_moves_alike_with_either_end_nearer_to_ground(solver: str) -> None:
     closed = solver == "closed"
-    kinds = [k for k in KINDS if k is not Twin or solver in ("closed", "dynamics.sval")]
+    kinds = [k for k in KINDS if k is not CoupledSlides or solver in ("closed", "dynamics.sval")]
     name = "dynamics.sval" if closed else solver
     forward, backward = (pairs(root, name, kinds, closed) for root in "AB")
     rng = np.random.default_rng(3)
@@ -84,37 +85,44 @@ def test_every_joint_moves_alike_whichever_end_hangs_on_ground(solver: str) -> N
             values[:4] /= np.linalg.norm(values[:4])
             state[f"{joint.name}.q"] = values
     state.realize(cosim.Stage.ACCELERATION)
-    turned = same_motion(backward, state, "B", len(kinds))
+    reversed_state = same_motion(backward, state, "B", len(kinds))
     reactions, on_parents = joint_reactions(forward, state), reactions_on_parents(forward, state)
-    found, found_on_parents = joint_reactions(backward, turned), reactions_on_parents(backward, turned)
+    reversed_reactions, reversed_on_parents = (
+        joint_reactions(backward, reversed_state),
+        reactions_on_parents(backward, reversed_state),
+    )
 
-    def check(a, b, what: str) -> None:
+    def check(a, b, quantity: str) -> None:
         a, b = np.atleast_1d(a), np.atleast_1d(b)
-        assert abs(a - b).max() <= 1e-10 * (1.0 + abs(b).max()), f"{what}: {a}, forward {b}"
+        assert abs(a - b).max() <= 1e-10 * (1.0 + abs(b).max()), f"{quantity}: {a}, forward {b}"
 
     for i, kind in enumerate(kinds):
         for end in "AB":
             for slot in ("X_GB", "V_GB", "A_GB"):
-                check(turned[f"{end}{i}.{slot}"], state[f"{end}{i}.{slot}"], f"{kind} {end}.{slot}")
+                check(reversed_state[f"{end}{i}.{slot}"], state[f"{end}{i}.{slot}"], f"{kind} {end}.{slot}")
         for slot in ("q_dot", "u_dot"):
             if f"joint{i}.{slot[0]}" in forward.variables:
-                check(turned[f"joint{i}.{slot}"], state[f"joint{i}.{slot}"], f"{kind} {slot}")
-        check(found[f"joint{i}"], reactions[f"joint{i}"], f"{kind} reaction")
-        check(found_on_parents[f"joint{i}"], on_parents[f"joint{i}"], f"{kind} reaction on the parent")
+                check(reversed_state[f"joint{i}.{slot}"], state[f"joint{i}.{slot}"], f"{kind} {slot}")
+        check(reversed_reactions[f"joint{i}"], reactions[f"joint{i}"], f"{kind} reaction")
+        check(reversed_on_parents[f"joint{i}"], on_parents[f"joint{i}"], f"{kind} reaction on the parent")
 
     if not closed:
-        M, V, T = mass_matrix(backward, turned), bias(backward, turned), generalized_forces(backward, turned)
-        udot = turned.y_dot[backward.nq : backward.nq + backward.nu]
+        M, V, T = (
+            mass_matrix(backward, reversed_state),
+            bias(backward, reversed_state),
+            generalized_forces(backward, reversed_state),
+        )
+        udot = reversed_state.y_dot[backward.nq : backward.nq + backward.nu]
         assert abs(M @ udot + V - T).max() < 1e-10 * (1.0 + abs(T).max())
-        for i, equation in torque_equations(backward, turned).items():
+        for i, equation in torque_equations(backward, reversed_state).items():
             assert abs(equation.row(backward.nu) - M[i]).max() < 1e-12 * abs(M).max()
             assert abs(equation.bias - V[i]) < 1e-12 * (1.0 + abs(V).max())
     else:
-        check(turned["rod.multipliers"], state["rod.multipliers"], "multiplier")
+        check(reversed_state["rod.multipliers"], state["rod.multipliers"], "multiplier")
 
 
 def test_a_joint_whose_child_is_ground_is_reversed() -> None:
-    """The pose of Ground's frame in the body's is what the angle turns."""
+    """The angle turns Ground's frame in that of the body."""
     model = Multibody("hanging", gravity=(0.0, -9.81, 0.0))
     model.body("arm", mass=2.0, center_of_mass=(0.5, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
     model.joint("pin", "ground", parent="arm", name="hinge", q=0.3, u=0.2)

@@ -1,4 +1,4 @@
-"""The algebra of s-vals."""
+"""The algebra of s-vals: they add and multiply like the numbers that they stand for."""
 
 from __future__ import annotations
 
@@ -16,16 +16,24 @@ UDOT = np.array([0.7, -1.3, 2.9])
 
 
 def sval(values: list[float]) -> SVal:
+    """Return an s-val with three coefficients and a bias."""
     return SVal(values[3], dict(enumerate(values[:3])))
 
 
 def triple(values: list[float]) -> SValTriple:
+    """Return a vector s-val with four numbers as coefficients and biases."""
     a0, a1, a2 = (SVal.acceleration(i) for i in range(3))
     return SValTriple(values[0] * a0 + values[1], values[2] * a1 - a2, a0 - values[3])
 
 
+def spatial() -> SpatialSVal:
+    """Return a spatial s-val with two accelerations and a bias."""
+    a0, a1 = SVal.acceleration(0), SVal.acceleration(1)
+    return SpatialSVal((a0, 2.0 * a1 + 1.0, 0.0), (a1 - a0, 4.0, 0.5 * a0))
+
+
 @given(numbers, numbers, number)
-def test_operations_mean_what_they_mean_for_numbers(a, b, k):
+def test_operations_agree_with_those_of_numbers(a, b, k):
     s, r = sval(a), sval(b)
     x, y = s.evaluate(UDOT), r.evaluate(UDOT)
     for result, expected in [
@@ -43,7 +51,7 @@ def test_operations_mean_what_they_mean_for_numbers(a, b, k):
 
 
 @given(numbers, vector, number)
-def test_triples_mean_what_vectors_mean(a, b, k):
+def test_operations_of_triples_agree_with_those_of_vectors(a, b, k):
     s = triple(a)
     x = s.evaluate(UDOT)
     matrix = np.array([[1.0, 2.0, -3.0], [0.0, 4.0, k], [5.0, -6.0, 7.0]])
@@ -80,7 +88,7 @@ def test_an_array_times_a_scalar_s_val_is_a_triple():
     assert along.row(1).tolist() == [[0.0], [0.0], [2.0]]
 
 
-def test_coefficients_that_cancel_are_gone():
+def test_coefficients_that_cancel_are_removed():
     a0 = SVal.acceleration(0)
     assert not (a0 - a0).carries_accelerations
     assert ((a0 - a0 + 3.0) * a0).coefficient(0) == 3.0
@@ -98,7 +106,7 @@ def test_coefficients_that_cancel_are_gone():
         lambda a, b: b * SValTriple(a, 0.0, 0.0),
     ],
 )
-def test_products_of_two_that_carry_accelerations_do_not_exist(product):
+def test_products_of_accelerations_are_refused(product):
     with pytest.raises(
         TypeError,
         match="^product of two s-vals that both carry accelerations: the equations of motion are linear",
@@ -107,27 +115,22 @@ def test_products_of_two_that_carry_accelerations_do_not_exist(product):
     assert "one factor must be free of them" in str(caught.value)
 
 
-def test_division_by_an_s_val_and_truth_of_one_are_refused():
+def test_division_by_an_s_val_and_its_truth_value_are_refused():
     with pytest.raises(TypeError, match="s-val.*carries accelerations"):
         1.0 / SVal.acceleration(0)
     with pytest.raises(TypeError, match="s-val.*value"):
         bool(SVal.acceleration(0))
 
 
-@pytest.mark.parametrize("other", ["text", None, {}, [1.0, 2.0]])
-def test_what_is_no_number_is_no_operand(other):
+@pytest.mark.parametrize("operand", ["text", None, {}, [1.0, 2.0]])
+def test_operands_that_are_no_numbers_are_refused(operand):
     with pytest.raises(TypeError):
-        SVal.acceleration(0) + other
+        SVal.acceleration(0) + operand
     with pytest.raises((TypeError, ValueError)):
-        SValTriple(SVal.acceleration(0), 0.0, 0.0) + other
+        SValTriple(SVal.acceleration(0), 0.0, 0.0) + operand
 
 
-def spatial() -> SpatialSVal:
-    a0, a1 = SVal.acceleration(0), SVal.acceleration(1)
-    return SpatialSVal((a0, 2.0 * a1 + 1.0, 0.0), (a1 - a0, 4.0, 0.5 * a0))
-
-
-def test_spatial_s_vals_mean_what_six_numbers_mean():
+def test_operations_of_spatial_s_vals_agree_with_those_of_arrays():
     s = spatial()
     x, b, arm = s.evaluate(UDOT), np.arange(1.0, 7.0), np.array([0.3, -0.2, 0.7])
     matrix = np.arange(36.0).reshape(6, 6)
@@ -149,7 +152,7 @@ def test_spatial_s_vals_mean_what_six_numbers_mean():
     assert (s.dofs, len(s), s[3].bias) == ({0, 1}, 6, 0.0)
 
 
-def test_arrays_stand_on_either_side():
+def test_arrays_may_be_on_either_side():
     s = triple([1.0, 2.0, 3.0, 4.0])
     b = np.array([1.0, -2.0, 0.5])
     x = s.evaluate(UDOT)
@@ -182,7 +185,7 @@ def test_arrays_stand_on_either_side():
         lambda s: SVal.acceleration(0) ** 2,
     ],
 )
-def test_accelerations_are_never_multiplied(operation):
+def test_vector_products_of_accelerations_are_refused(operation):
     with pytest.raises(TypeError, match="s-vals.*both carry accelerations"):
         operation(triple([1.0, 2.0, 3.0, 4.0]))
 
@@ -191,7 +194,7 @@ def test_accelerations_are_never_multiplied(operation):
     "question",
     [bool, float, abs, lambda s: s > 0.0, lambda s: s == 0.0, lambda s: s != s, lambda s: max(s, 1.0)],
 )
-def test_nobody_asks_an_s_val_for_its_value(question):
+def test_the_value_of_an_s_val_is_refused(question):
     with pytest.raises(TypeError, match="s-val.*value"):
         question(SVal.acceleration(0) + 1.0)
 
@@ -220,18 +223,18 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("operation", "why"), REFUSED.values(), ids=REFUSED)
-def test_what_there_is_not_is_refused_with_the_reason(operation, why):
+@pytest.mark.parametrize(("operation", "reason"), REFUSED.values(), ids=REFUSED)
+def test_undefined_operations_are_refused_with_the_reason(operation, reason):
     s, t = SVal.acceleration(0), triple([1.0, 2.0, 3.0, 4.0])
-    with pytest.raises(TypeError, match=why):
+    with pytest.raises(TypeError, match=reason):
         operation(s, t, SpatialSVal(t, t))
 
 
 def test_every_operation_takes_arrays_on_either_side():
     s, t = SVal.acceleration(0) + 1.0, triple([1.0, 2.0, 3.0, 4.0])
-    p, x, y, six = SpatialSVal(t, 2.0 * t), s.evaluate(UDOT), t.evaluate(UDOT), np.arange(6.0)
-    z, whole = np.concatenate([y, 2.0 * y]), np.arange(36.0).reshape(6, 6)
-    for found, expected in [
+    p, x, y = SpatialSVal(t, 2.0 * t), s.evaluate(UDOT), t.evaluate(UDOT)
+    z, six, six_by_six = np.concatenate([y, 2.0 * y]), np.arange(6.0), np.arange(36.0).reshape(6, 6)
+    for result, expected in [
         (np.array(2.0) * s, 2.0 * x),
         (s * np.array(2.0), 2.0 * x),
         (s / np.float64(4.0), x / 4.0),
@@ -246,10 +249,10 @@ def test_every_operation_takes_arrays_on_either_side():
         (np.dot(MATRIX, t), MATRIX @ y),
         (np.cross(VECTOR, t), np.cross(VECTOR, y)),
         (np.cross(t, VECTOR), np.cross(y, VECTOR)),
-        (whole @ p, whole @ z),
+        (six_by_six @ p, six_by_six @ z),
         (six @ p, six @ z),
         (six - p, six - z),
         (+t, y),
         (+p, z),
     ]:
-        np.testing.assert_allclose(np.array(found.evaluate(UDOT), dtype=float), expected, atol=1e-12)
+        np.testing.assert_allclose(np.array(result.evaluate(UDOT), dtype=float), expected, atol=1e-12)

@@ -1,4 +1,4 @@
-"""Symbols, and kernel functions written from them."""
+"""Symbols stand for values while a system is built; kernel functions are written from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIGNATURE = "fFFFIFFIii>v"
 
 
 def run(results, values):
-    """Evaluate results for one row of values that lie in p."""
+    """Evaluate results for one row of values that lie in p; return them and the kernel."""
     kernel = write_kernel("f", results, dict.fromkeys(values, "p"))
     names = list(values)
     p = np.array([values[n] for n in names])
@@ -50,7 +50,7 @@ def test_the_same_text_gives_the_same_function():
     assert kernels[0].function is kernels[1].function
 
 
-def test_numbers_known_beforehand_leave_no_code():
+def test_operations_with_zero_and_one_leave_no_code():
     a = SymbolGraph().slot("a")
     assert a * 1.0 is a
     assert a + 0.0 is a
@@ -85,7 +85,7 @@ def test_s_vals_take_symbols_as_coefficients():
         (lambda r: abs(r), "turning a value into a number"),
     ],
 )
-def test_asking_a_symbol_for_its_value_names_the_line(misuse, text):
+def test_the_value_of_a_symbol_is_refused_with_the_line(misuse, text):
     with pytest.raises(cosim.ContractError) as caught:
         misuse(SymbolGraph().slot("r"))
     message = str(caught.value)
@@ -94,11 +94,11 @@ def test_asking_a_symbol_for_its_value_names_the_line(misuse, text):
     assert "lambda r" in message
 
 
-def test_symbols_of_two_components_do_not_meet():
+def test_symbols_of_two_components_cannot_be_combined():
     with pytest.raises(cosim.ContractError, match="two components"):
         SymbolGraph().slot("a") + SymbolGraph().slot("a")
 
 
-def test_what_is_not_finite_is_refused():
+def test_infinite_results_are_refused():
     with pytest.raises(cosim.ContractError, match="finite number"):
         write_kernel("f", [math.inf], {})

@@ -1,4 +1,4 @@
-"""Trees of joints: order, numbering and faults."""
+"""Trees of joints: their order, the numbers of their speeds, and models without a tree."""
 
 from __future__ import annotations
 
@@ -11,27 +11,36 @@ from cosim_mechanics import Multibody
 SOLID = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
 
 
-def model(*bodies):
-    made = Multibody("tree")
+def model_with(*bodies):
+    """Return a model of bodies without joints."""
+    model = Multibody("tree")
     for name in bodies:
-        made.body(name, **SOLID)
-    return made
+        model.body(name, **SOLID)
+    return model
 
 
-def faults(made):
+def add_joints(model, *joints):
+    """Add joints, each a kind, a child and a parent, and return the model."""
+    for kind, child, parent in joints:
+        model.joint(kind, child=child, parent=parent)
+    return model
+
+
+def faults(model):
+    """Return the problems of a model that does not build: texts by part."""
     with pytest.raises(cosim.ModelError) as caught:
-        made.build()
+        model.build()
     return {problem.where: problem.text for problem in caught.value.problems}
 
 
-def test_a_chain_is_numbered_without_a_gap_and_a_branch_starts_a_new_run():
-    made = model("a", "b", "c", "side")
-    made.joint("pin", child="side", parent="a")
-    made.joint("pin", child="c", parent="b")
-    made.joint("free", child="a")
-    made.joint("weld", child="b", parent="a")
-    attached = lambda joint, end: made.parts[joint.values.attachments[end]]  # noqa: E731
-    tree = Tree.of(made.parts.values(), attached, lambda where, text: pytest.fail(text))
+def test_a_chain_is_one_run_of_numbers_and_a_branch_starts_another():
+    model = model_with("a", "b", "c", "side")
+    model.joint("pin", child="side", parent="a")
+    model.joint("pin", child="c", parent="b")
+    model.joint("free", child="a")
+    model.joint("weld", child="b", parent="a")
+    attached = lambda joint, end: model.parts[joint.values.attachments[end]]  # noqa: E731
+    tree = Tree.of(model.parts.values(), attached, lambda where, text: pytest.fail(text))
     assert [link.body.name for link in tree.links] == ["a", "side", "b", "c"]
     assert [link.parent for link in tree.links] == [-1, 0, 0, 2]
     assert tree.before == [-1, 0, 1, 2, 3, 4, 5, 5]
@@ -40,59 +49,59 @@ def test_a_chain_is_numbered_without_a_gap_and_a_branch_starts_a_new_run():
 
 
 def test_a_body_without_a_joint_is_reported():
-    found = faults(_with(model("arm", "lost"), ("pin", "arm", "ground")))
-    assert list(found) == ["lost"]
-    assert "joint with child='lost'" in found["lost"]
+    problems = faults(add_joints(model_with("arm", "lost"), ("pin", "arm", "ground")))
+    assert list(problems) == ["lost"]
+    assert "joint with child='lost'" in problems["lost"]
 
 
 def test_two_joints_for_one_body_are_reported():
-    made = _with(model("arm"), ("pin", "arm", "ground"))
-    made.joint("slider", child="arm", name="second")
-    text = faults(made)["second"]
+    model = add_joints(model_with("arm"), ("pin", "arm", "ground"))
+    model.joint("slider", child="arm", name="second")
+    text = faults(model)["second"]
     assert "joints: ground → arm →" in text
     assert "constraint" in text
 
 
 def test_a_loop_is_reported_with_its_bodies():
-    found = faults(
-        _with(
-            model("a", "b", "c", "d"),
+    problems = faults(
+        add_joints(
+            model_with("a", "b", "c", "d"),
             ("pin", "a", "c"),
             ("pin", "b", "a"),
             ("pin", "c", "b"),
             ("pin", "d", "a"),
         )
     )
-    assert len(found) == 1
-    text = next(iter(found.values()))
+    assert len(problems) == 1
+    text = next(iter(problems.values()))
     assert "tree of joints" in text
     assert all(name in text for name in ("a", "b", "c"))
     assert "never reaches Ground" in text
 
 
-def test_bodies_that_hang_together_in_the_air_are_reported_once():
-    found = faults(_with(model("a", "b", "c"), ("pin", "a", "b"), ("pin", "c", "b")))
-    assert list(found) == ["a"]
-    assert "'a', 'b', 'c' hang together" in found["a"]
+def test_connected_bodies_without_ground_are_reported_once():
+    problems = faults(add_joints(model_with("a", "b", "c"), ("pin", "a", "b"), ("pin", "c", "b")))
+    assert list(problems) == ["a"]
+    assert "'a', 'b', 'c' hang together" in problems["a"]
 
 
-def test_wrong_ends_are_reported():
-    made = model("arm", "leg", "foot")
-    made.joint("pin", child="ground", parent="arm", name="upside_down")
-    made.joint("pin", child="leg", parent="gravity", name="on_gravity")
-    made.joint("pin", child="foot", parent="foot", name="on_itself")
-    made.joint("free", child="arm")
-    found = faults(made)
-    assert "ground → arm → ground" in found["arm_joint"]
-    assert "which is not a body" in found["on_gravity"]
-    assert "connects two bodies" in found["on_itself"]
+def test_invalid_ends_of_joints_are_reported():
+    model = model_with("arm", "leg", "foot")
+    model.joint("pin", child="ground", parent="arm", name="upside_down")
+    model.joint("pin", child="leg", parent="gravity", name="on_gravity")
+    model.joint("pin", child="foot", parent="foot", name="on_itself")
+    model.joint("free", child="arm")
+    problems = faults(model)
+    assert "ground → arm → ground" in problems["arm_joint"]
+    assert "which is not a body" in problems["on_gravity"]
+    assert "connects two bodies" in problems["on_itself"]
 
 
 def test_an_unknown_body_is_reported_with_the_nearest_name():
-    made = _with(model("arm"), ("pin", "arm", "ground"))
-    made.joint("weld", child="armm", name="typing_error")
+    model = add_joints(model_with("arm"), ("pin", "arm", "ground"))
+    model.joint("weld", child="armm", name="typing_error")
     with pytest.raises(cosim.CosimError, match="arm"):
-        made.build()
+        model.build()
 
 
 @pytest.mark.parametrize(
@@ -104,57 +113,51 @@ def test_an_unknown_body_is_reported_with_the_nearest_name():
     ],
 )
 def test_a_tip_that_does_not_resist_its_joint_is_reported(kind, center, inertia, loose):
-    made = Multibody("light")
-    made.body("bob", mass=1.0, center_of_mass=center, inertia=inertia)
-    made.joint(kind, child="bob")
-    text = faults(made)["bob_joint"]
+    model = Multibody("light")
+    model.body("bob", mass=1.0, center_of_mass=center, inertia=inertia)
+    model.joint(kind, child="bob")
+    text = faults(model)["bob_joint"]
     assert "matrix is singular" in text
     assert "bob" in text
     if kind == "pin":
         assert loose in text
 
 
-def test_a_point_mass_on_a_pin_is_sound():
-    made = Multibody("pendulum")
-    made.body("bob", mass=1.0, center_of_mass=(0.0, -1.0, 0.0), inertia=(0.0, 0.0, 0.0))
-    made.joint("pin", child="bob")
-    state = made.build().default_state().realize(cosim.Stage.ACCELERATION)
+def test_a_point_mass_off_the_axis_of_a_pin_is_valid():
+    model = Multibody("pendulum")
+    model.body("bob", mass=1.0, center_of_mass=(0.0, -1.0, 0.0), inertia=(0.0, 0.0, 0.0))
+    model.joint("pin", child="bob")
+    state = model.build().default_state().realize(cosim.Stage.ACCELERATION)
     assert state["bob_joint.u_dot"] == pytest.approx([0.0])
 
 
 @pytest.mark.parametrize("solver", ["dynamics.sval", "dynamics.articulated_body"])
-def test_a_mass_matrix_that_becomes_singular_stops_with_a_sentence(solver):
-    made = Multibody("light")
-    made.settings["dynamics"] = solver
-    made.body("bob", mass=1.0, inertia=(1.0, 1.0, 1.0))
-    made.joint("pin", child="bob")
-    state = made.build().default_state()
+def test_a_mass_matrix_that_becomes_singular_is_an_error(solver):
+    model = Multibody("light")
+    model.settings["dynamics"] = solver
+    model.body("bob", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    model.joint("pin", child="bob")
+    state = model.build().default_state()
     state["bob.inertia"] = (0.0, 0.0, 0.0)
     with pytest.raises(cosim.SimulationError, match="matrix is singular"):
         state.realize(cosim.Stage.ACCELERATION)
 
 
-def _with(made, *joints):
-    for kind, child, parent in joints:
-        made.joint(kind, child=child, parent=parent)
-    return made
-
-
 @pytest.mark.parametrize("solver", ["dynamics.sval", "dynamics.articulated_body"])
 def test_two_pins_about_one_axis_are_singular_together(solver):
-    made = Multibody("redundant")
-    made.settings["dynamics"] = solver
-    made.body("ring", mass=1e-3, inertia=(0.0, 0.0, 0.0))
-    made.body("wheel", mass=3.0, inertia=(0.1, 0.1, 0.2))
-    made.joint("pin", child="ring")
-    made.joint("pin", child="wheel", parent="ring")
-    state = made.build().default_state()
+    model = Multibody("redundant")
+    model.settings["dynamics"] = solver
+    model.body("ring", mass=1e-3, inertia=(0.0, 0.0, 0.0))
+    model.body("wheel", mass=3.0, inertia=(0.1, 0.1, 0.2))
+    model.joint("pin", child="ring")
+    model.joint("pin", child="wheel", parent="ring")
+    state = model.build().default_state()
     with pytest.raises(cosim.SimulationError, match="matrix is singular"):
         state.realize(cosim.Stage.ACCELERATION)
 
 
 @pytest.mark.parametrize(
-    ("solver", "pins", "said"),
+    ("solver", "pins", "description"),
     [
         ("dynamics.sval", 2, "mass matrix of composite rigid bodies (below 5 speeds in a row); 2 speeds"),
         ("dynamics.sval", 5, "recursion over articulated bodies (from 5 speeds in a row on); 5 speeds"),
@@ -162,9 +165,9 @@ def test_two_pins_about_one_axis_are_singular_together(solver):
         ("dynamics.articulated_body", 2, "recursion over articulated bodies; 2 speeds, at most 2"),
     ],
 )
-def test_a_system_says_how_it_is_solved(solver, pins, said):
+def test_a_system_describes_its_solver(solver, pins, description):
     model = Multibody("chain", dynamics=solver)
     for i in range(pins):
         model.body(f"b{i}", mass=1.0, center_of_mass=(0, 1, 0), inertia=(1, 1, 1))
         model.joint("pin", child=f"b{i}", parent=f"b{i - 1}" if i else "ground")
-    assert model.build().dynamics.startswith(said)
+    assert model.build().dynamics.startswith(description)

@@ -1,4 +1,4 @@
-"""Components for ensembles; in a module of their own, so that other processes can import them."""
+"""Components, reductions and tasks of ensembles, in a module that other processes can import."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ class Ball(FallingBall):
 
 
 class Fuse(cosim.Component):
-    """Heats up, and asks to stop when it melts; its resistance is the root of a number."""
+    """Heats up and terminates the run when it melts."""
 
     heat = cosim.auxiliary_state(unit="J")
     power = cosim.parameter(unit="W", default=1.0)
@@ -45,7 +45,7 @@ class Fuse(cosim.Component):
 
 
 class Blowup(cosim.Component):
-    """Grows as its own square: infinite at the reciprocal of where it starts."""
+    """Grows with the square of its size, which becomes infinite at the reciprocal of its start value."""
 
     size = cosim.auxiliary_state(start=0.1)
 
@@ -55,81 +55,38 @@ class Blowup(cosim.Component):
 
 
 class Sampler(cosim.Component):
-    """Keeps a signal, periodically; the handler sees the grid points."""
+    """Holds periodic samples of a signal."""
 
     source = cosim.source()
-    kept = cosim.discrete()
+    held = cosim.discrete()
     period = cosim.parameter(unit="s", default=0.1)
 
     @cosim.every("period", does="discrete")
-    def sample(source, kept_next):
-        kept_next[0] = source
+    def sample(source, held_next):
+        held_next[0] = source
 
 
-class Counted(Ball):
-    """A ball with a handler in Python."""
+class BallWithPythonHandler(Ball):
+    """A ball whose handler at the initialization is Python code without a kernel."""
 
-    seen = cosim.discrete(dtype=int)
+    initializations = cosim.discrete(dtype=int)
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
     def count(self, state: Any, next_state: Any) -> None:
-        next_state["ball.seen"] = 1
+        next_state["ball.initializations"] = 1
 
 
-class Deadly(Ball):
-    """Ends its process where the ball is dropped from a height of 3 m."""
+class BallEndingItsProcess(Ball):
+    """A ball that ends its process if its height is 3 m at first."""
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="publish")
     def end(self, state: Any) -> None:
         if state["ball.height"] == 3.0:
-            os._exit(0)  # as if all were well
-
-
-def overshoot(times, values):
-    """By how much the largest value exceeds the last one."""
-    largest = values[0]
-    for i in range(len(values)):
-        largest = max(largest, values[i])
-    return largest - values[len(values) - 1]
-
-
-def distance(times, first, second):
-    """The largest distance of two signals."""
-    found = 0.0
-    for i in range(len(times)):
-        found = max(found, abs(first[i] - second[i]))
-    return found
-
-
-def forks() -> int:
-    """As code of an FMU may: the child comes back."""
-    child = os.fork()
-    black_box.status_words[black_box.CALL] = 0
-    return child
-
-
-def ends_its_process(status):
-    os._exit(status)
-
-
-def sends_what_cannot_be_sent():
-    return threading.Lock()
-
-
-def sleeps(seconds):
-    time.sleep(seconds)
-
-
-MEETING = threading.Barrier(3)
-
-
-def meets():
-    """Come back when three threads of this process are here at once."""
-    MEETING.wait(60.0)
+            os._exit(0)  # the status of a success
 
 
 class Bounded(cosim.Component):
-    """Has numbers of all sorts of bounds."""
+    """Has a bounded parameter, an integer and a matrix."""
 
     level = cosim.auxiliary_state()
     positive = cosim.parameter(default=1.0, above=0.0)
@@ -141,17 +98,60 @@ class Bounded(cosim.Component):
         level_dot[0] = positive * count * table[5]
 
 
-class Spans:
-    """A runner: its answers are the numbers of the runs."""
+def overshoot(times, values):
+    """Return by how much the largest value exceeds the last one."""
+    largest = values[0]
+    for i in range(len(values)):
+        largest = max(largest, values[i])
+    return largest - values[len(values) - 1]
+
+
+def distance(times, first, second):
+    """Return the largest distance of two signals."""
+    largest = 0.0
+    for i in range(len(times)):
+        largest = max(largest, abs(first[i] - second[i]))
+    return largest
+
+
+def fork_and_return() -> int:
+    """Fork, as code of an FMU may, so that the child returns from this function, too."""
+    child = os.fork()
+    black_box.status_words[black_box.CALL] = 0
+    return child
+
+
+def end_process(status):
+    os._exit(status)
+
+
+def return_a_lock():
+    return threading.Lock()
+
+
+def sleep(seconds):
+    time.sleep(seconds)
+
+
+BARRIER = threading.Barrier(3)
+
+
+def wait_for_three_threads():
+    """Return when three threads of this process have called this function."""
+    BARRIER.wait(60.0)
+
+
+class RunNumbers:
+    """A runner whose results are the numbers of the runs."""
 
     def run_chunk(self, first, last):
         return list(range(first, last))
 
 
-class Lost:
-    """A runner: run 2 is killed from outside twice, run 7 crashes, run 9 is killed each time.
+class KilledRuns:
+    """A runner whose run 2 is killed twice, whose run 7 crashes and whose run 9 is killed each time.
 
-    Its folder has a file for each time that one of them was begun. To begin for ever is an error.
+    It writes a file into the folder for each start of one of these runs, and fails after 20 starts.
     """
 
     def __init__(self, folder):
@@ -164,10 +164,10 @@ class Lost:
             before = sum(name.startswith(f"{run} ") for name in os.listdir(self.folder))
             open(f"{self.folder}/{run} {before}", "w").close()
             if before > 20:
-                raise AssertionError(f"run {run} is begun once more after {before} times")
+                raise AssertionError(f"run {run} was started {before} times before")
             if run == 7:
                 os.kill(os.getpid(), signal.SIGSEGV)
-                time.sleep(10.0)  # it may be another thread that gets the signal
+                time.sleep(10.0)  # another thread may receive the signal
             if run == 9 or before < 2:
                 os.kill(os.getpid(), signal.SIGKILL)
                 time.sleep(10.0)

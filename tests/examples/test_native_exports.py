@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from driven import check_fmus, check_ways
-from driven_examples import EXAMPLES, NAMES, made
+from driven import check_fmus, check_machine_code
+from driven_examples import EXAMPLES, NAMES, driven_model
 from native_tools import needs_compiler
 
 import cosim
@@ -44,14 +44,14 @@ def model(request: pytest.FixtureRequest) -> Any:
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_machine_code_gives_the_bits_of_the_run_in_python(name: str, tmp_path: Path) -> None:
-    check_fmus(made(name), tmp_path)
+    check_fmus(driven_model(name), tmp_path)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("names", [["controller"], pytest.param(NAMES, marks=pytest.mark.thorough)])
 def test_examples_give_the_same_bytes_however_they_are_compiled(names: list[str]) -> None:
-    """With the test above: code that came with the package, code made here, plain Python and native FMU."""
-    check_ways("driven_examples", names)
+    """With the test above: code that came with the package, code made here, plain Python, native FMU."""
+    check_machine_code("driven_examples", names)
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""Programs and libraries in C that tests use: compiled once on a machine, then kept."""
+"""C programs and libraries of tests, compiled once per machine and then kept in the cache of kernels."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ SOURCES = Path(__file__).parent / "c"
 
 
 def c_compiler() -> str:
-    """The machine's own; the test is skipped where there is none."""
-    found = shutil.which("gcc") or shutil.which("cc")
-    if found is None:
+    """Path of this machine's C compiler; without one, the test is skipped."""
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
         pytest.skip("no C compiler (gcc or cc)")
-    return found
+    return compiler
 
 
 def build(target: Path, flags: Sequence[str], files: Sequence[Path], headers: Sequence[Path] = ()) -> Path:
-    """Compile and link files of C and objects into `target`, which a run before may have made.
+    """Compile and link C files and objects into `target`, or copy it from the cache.
 
     Parameters
     ----------
     target : Path
     flags : sequence of str
-        No folders among them: what counts is what is in the files.
+        Without folders: the key in the cache depends on flags and on contents of files, not on their places.
     files : sequence of Path
-        In the order in which the linker is given them, ahead of libraries (``-l…``) among the flags.
+        In link order; libraries (``-l…``) among the flags follow them.
     headers : sequence of Path
-        Folders.
+        Folders of header files.
     """
     program = kit.read_cached(digest := _digest([*flags], files, headers))
     if program is None:
         libraries = [flag for flag in flags if flag.startswith("-l")]
         others = [flag for flag in flags if not flag.startswith("-l")]
-        given: Sequence[Path] = files
-        if len(files) > 1:  # several programs have most of them
-            given = [_compiled(file, others, headers, target.parent) for file in files]
-        _run([*others, *(f"-I{folder}" for folder in headers), "-o", target, *given, *libraries])
+        inputs: Sequence[Path] = files
+        if len(files) > 1:  # programs of many files share most of them, so each file is compiled once
+            inputs = [_object_file(file, others, headers, target.parent) for file in files]
+        _run([*others, *(f"-I{folder}" for folder in headers), "-o", target, *inputs, *libraries])
         kit.write_cached(digest, target.read_bytes())
     else:
         target.write_bytes(program)
@@ -52,8 +52,8 @@ def build(target: Path, flags: Sequence[str], files: Sequence[Path], headers: Se
     return target
 
 
-def _compiled(file: Path, flags: Sequence[str], headers: Sequence[Path], folder: Path) -> Path:
-    """The object file of a file of C, in a folder; other files are what they are."""
+def _object_file(file: Path, flags: Sequence[str], headers: Sequence[Path], folder: Path) -> Path:
+    """Compile a C file to an object file in `folder`; other files are returned as they are."""
     if file.suffix != ".c":
         return file
     target = folder / f"{file.stem}.o"
@@ -67,6 +67,7 @@ def _compiled(file: Path, flags: Sequence[str], headers: Sequence[Path], folder:
 
 
 def _digest(flags: Sequence[str], files: Sequence[Path], headers: Sequence[Path]) -> str:
+    """The key in the cache, from the compiler's version, the flags and the contents of all files."""
     included = [path for folder in (SOURCES, *headers) for path in sorted(folder.glob("*.h"))]
     digest = hashlib.sha256(repr([_version(), list(flags)]).encode())
     for path in (*files, *included):
@@ -75,8 +76,8 @@ def _digest(flags: Sequence[str], files: Sequence[Path], headers: Sequence[Path]
     return digest.hexdigest()
 
 
-def _run(words: Sequence[str | Path]) -> None:
-    subprocess.run([c_compiler(), *map(str, words)], check=True, capture_output=True, text=True)
+def _run(arguments: Sequence[str | Path]) -> None:
+    subprocess.run([c_compiler(), *map(str, arguments)], check=True, capture_output=True, text=True)
 
 
 @functools.cache

@@ -1,8 +1,7 @@
-"""Runs `cosim` again and again, each time in a fork of this process: what ends it, ends the fork alone.
+"""Runs `cosim` commands in this process or in forks of it, so that a crash ends the fork alone.
 
-A line of the standard input is a list: how to run, the folder, variables of the environment, and the words of
-the command. It is run here, which leaves machine code behind for all that follow, or in a fork: the answer is
-its exit status. Or it is begun in a fork, and the answer is a number; another list asks how that ended.
+Each line of the standard input is a request, a list of the name of an action (see `ACTIONS`) and its
+arguments; each line of the standard output is the answer, a number.
 """
 
 from __future__ import annotations
@@ -20,13 +19,14 @@ from cosim_master.participants import process_participant
 from cosim_master.recording import recorder
 
 recorder.NUMBERS_IN_PIECE = 2**12  # pieces of a stream are small
-process_participant.SECONDS_TO_BEGIN = 10.0  # what loops in its first call is ended sooner
+process_participant.SECONDS_TO_BEGIN = 10.0  # a participant that hangs in its first call is ended sooner
 
 
-def command(folder: str, environment: dict[str, str], words: list[str], is_program: bool = False) -> int:
-    """Exit status of a command; what it says is in the files ``out`` and ``err`` of its folder.
+def run_here(folder: str, environment: dict[str, str], words: list[str], is_program: bool = False) -> int:
+    """Run a command in this process; return its exit status.
 
-    Of a program another process outlives the run; else it is the one that runs it.
+    Its output is in the files ``out`` and ``err`` of the folder. As a program, the command runs in a process
+    that this one supervises; otherwise in this process.
     """
     os.chdir(folder)
     os.environ.update(environment)
@@ -47,38 +47,44 @@ def command(folder: str, environment: dict[str, str], words: list[str], is_progr
 running: set[int] = set()
 
 
-def begun(*given: Any) -> int:
-    """The number of a fork that does the same."""
+def start(*arguments: Any) -> int:
+    """Start a command in a fork; return the id of its process."""
     process = os.fork()
     if process == 0:
-        os._exit(command(*given))
+        os._exit(run_here(*arguments))
     running.add(process)
     return process
 
 
-def ended(process: int) -> int:
-    """Exit status of a fork, once it has ended; negative when a signal has ended it."""
+def start_program(folder: str, environment: dict[str, str], words: list[str]) -> int:
+    """Start a command as a program in a fork; return the id of its process."""
+    return start(folder, environment, words, True)
+
+
+def wait(process: int) -> int:
+    """Wait for the end of a fork; return its exit status, negative when a signal has ended it."""
     running.discard(process)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
-def forked(*given: Any) -> int:
-    """Exit status of a command that is run in a fork."""
-    return ended(begun(*given))
+def run_in_fork(*arguments: Any) -> int:
+    """Run a command in a fork; return its exit status."""
+    return wait(start(*arguments))
 
 
-def as_program(*given: Any) -> int:
-    """The number of a fork that does the same as a program does."""
-    return begun(*given, True)
-
-
-WAYS = {"program": as_program, "here": command, "forked": forked, "begun": begun, "ended": ended}
+ACTIONS = {
+    "here": run_here,
+    "fork": run_in_fork,
+    "start": start,
+    "start program": start_program,
+    "wait": wait,
+}
 
 
 if __name__ == "__main__":
     with os.fdopen(os.dup(1), "w") as answers:
         for line in sys.stdin:
-            way, *given = json.loads(line)
-            print(WAYS[way](*given), file=answers, flush=True)
+            action, *arguments = json.loads(line)
+            print(ACTIONS[action](*arguments), file=answers, flush=True)
     for process in running:  # no test waits for them any more
         os.kill(process, signal.SIGKILL)

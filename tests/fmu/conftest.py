@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from xml.etree.ElementTree import Element, tostring
 
 import pytest
 from c_programs import SOURCES, build, c_compiler
+from faults_fmu import Cosimulate, command, make_faulty
+from forked_commands import ForkedCommands
+from odd_fmu import make_odd
 from same_as_fmpy import facts, facts_of_fmpy, read_by_fmpy
 from serving import Server
 from small_fmus import write_fmu
@@ -44,6 +48,12 @@ def make_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Pat
     return make
 
 
+@pytest.fixture
+def make_odd_fmu(tmp_path: Path, compiled: Callable[..., Path]) -> Callable[..., Path]:
+    """Make an FMU with any model description: ``make_odd_fmu("gain", "<ScalarVariable …")``."""
+    return partial(make_odd, tmp_path, compiled)
+
+
 @pytest.fixture(scope="module")
 def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of participants for all tests of a file."""
@@ -57,6 +67,24 @@ def server(shared_server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     """The shared server; the environment of the test has its token."""
     monkeypatch.setenv("COSIM_TOKEN_FILE", str(shared_server.token))
     return shared_server
+
+
+@pytest.fixture(scope="module")
+def commands(
+    compiled: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ForkedCommands]:
+    """A process that runs commands in forks; it has compiled what runs with ``c/faults.c`` need."""
+    commands, folder = ForkedCommands(), tmp_path_factory.mktemp("first")
+    without_fault = command(folder, make_faulty(folder, compiled, "NOWHERE", ""))
+    assert commands.run(folder, without_fault, forks=False).returncode == 0
+    yield commands
+    commands.close()
+
+
+@pytest.fixture(scope="module")
+def cosimulate(commands: ForkedCommands) -> Cosimulate:
+    """A function that runs a scenario with ``c/faults.c`` to its end."""
+    return lambda folder, *arguments, **options: commands.run(folder, command(folder, *arguments, **options))
 
 
 @pytest.fixture(scope="session", autouse=True)

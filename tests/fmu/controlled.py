@@ -7,7 +7,7 @@ TEXTS = ("nothing to do", "pushing", 'full "force" at ü')
 
 
 class Controller(cosim.Component):
-    """Pushes towards a place while it is enabled, as its mode says, and tells what it does."""
+    """Pulls toward a place while it is enabled, by a law that its mode scales, and shows what it does."""
 
     gain = cosim.parameter(unit="N/m", default=10.0)
     inverted = cosim.parameter(dtype=bool, default=False)
@@ -48,7 +48,7 @@ class Controller(cosim.Component):
 
 
 class Plan(cosim.Component):
-    """Says what a controller does."""
+    """Constant outputs for the inputs of a `Controller`; ``other`` has one choice too many for ``order``."""
 
     enable = cosim.output(dtype=bool)
     mode = cosim.output(choices=MODES)
@@ -58,7 +58,7 @@ class Plan(cosim.Component):
     place = cosim.output(unit="m")
 
     @cosim.kernel
-    def tell(enable, mode, order, other, count, place):
+    def plan(enable, mode, order, other, count, place):
         enable[0] = 1.0
         mode[0] = 1.0
         order[0] = 2.0

@@ -1,4 +1,4 @@
-"""Two oscillators that push each other, as systems of ours, and what their coupling computes."""
+"""Two coupled oscillators and other systems whose co-simulations have known derivatives."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Ball(cosim.Component):
 
 
 class Kicked(cosim.Component):
-    """Follows its input, and is kicked when that passes a half."""
+    """Follows its input; its state jumps by `kick` when the input passes 0.5."""
 
     kick = cosim.parameter(default=0.3)
     u = cosim.input()
@@ -96,6 +96,7 @@ class Kicked(cosim.Component):
 
 
 def system_of(name: str, part: cosim.Component, **measures: Any) -> cosim.System:
+    """A system of one part, ``m``, and delays with the given settings."""
     model = cosim.Model(name)
     model.add(part, "m")
     for path, settings in measures.items():
@@ -119,7 +120,7 @@ ALGORITHMS = {
 def oscillators(
     algorithm: str, starts: Mapping[str, float], steps: Mapping[str, float] | None = None
 ) -> CoSimulation:
-    """Two oscillators, joined by a spring that is a participant of its own: it passes values directly."""
+    """Two oscillators joined by a spring, a participant whose output depends directly on its inputs."""
     systems = {"one": system_of("one", Oscillator()), "two": system_of("two", Oscillator())}
     return CoSimulation(
         {**systems, "spring": system_of("spring", Spring())},

@@ -1,4 +1,4 @@
-"""Models that are driven in the same way in this process, in others with other machine code, and as FMUs."""
+"""Drives models with the same inputs in this process, in others with other machine code, and as FMUs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from native_tools import InProcess, export_native
 import cosim
 
 STEPS = 30
-WAYS = {
-    "as it came": {},
+CODE_SETTINGS = {
+    "as shipped": {},
     "compiled here": {"COSIM_NO_SHIPPED": "1"},
     "plain Python": {"COSIM_PLAIN": "1"},
 }
@@ -27,17 +27,17 @@ DIGESTS = """
 import importlib, json, sys
 sys.path[:0] = json.loads(sys.argv[1])
 from driven import digest, in_process
-made = importlib.import_module(sys.argv[2]).made
-for word in json.loads(sys.argv[3]):
-    print(word, digest(in_process(made(word))), flush=True)
+driven_model = importlib.import_module(sys.argv[2]).driven_model
+for key in json.loads(sys.argv[3]):
+    print(key, digest(in_process(driven_model(key))), flush=True)
 """
 
 
 @dataclass
 class Driven:
-    """A model, the settings of its runs, what drives it from outside and what may be tuned.
+    """A model with the settings of its runs, and the steps and values that a seed draws for each run.
 
-    Inputs jump now and then, parameters are tuned once, steps have any size; the same for each run.
+    Inputs jump in some steps, parameters are tuned once, and steps have random sizes.
     """
 
     model: cosim.Model
@@ -46,7 +46,7 @@ class Driven:
     inputs: list[str] = field(default_factory=list)
     tuned: list[str] = field(default_factory=list)
     until: float | None = None
-    """The end of the last step, s; some tenths unless given."""
+    """The end of the last step, s; None leaves the drawn sizes of steps, whose sum is below 1.2 s."""
 
     def __post_init__(self) -> None:
         rng = np.random.default_rng(self.seed)
@@ -62,24 +62,24 @@ class Driven:
 
 
 def in_process(driven: Driven, names: list[str] | None = None) -> list[list[Any]]:
-    """The values after each step; where the run fails, those up to there."""
-    here = InProcess(driven.model, **driven.settings, expose=["*"])
-    names = list(here.variables) if names is None else names
+    """The values after each step of a run in this process; a run that fails ends with the step before."""
+    run = InProcess(driven.model, **driven.settings, expose=["*"])
+    names = list(run.variables) if names is None else names
     rows = []
     try:
-        here.start()
+        run.start()
         for (time, size), values in zip(driven.steps, driven.values, strict=True):
             for name, value in values.items():
-                here[name] = value
-            here.advance(time + size)
-            rows.append([here[name] for name in names])
+                run[name] = value
+            run.advance(time + size)
+            rows.append([run[name] for name in names])
     except cosim.SimulationError:
         pass
     return rows
 
 
 def in_fmu(fmu: Fmu, driven: Driven, names: list[str]) -> list[list[Any]]:
-    """As `in_process`."""
+    """The values after each step of an FMU; a run that fails ends with the step before."""
     from fmpy.fmi1 import FMICallException
 
     rows = []
@@ -107,35 +107,37 @@ def check_fmus(driven: Driven, folder: Path) -> None:
         for fmu in (native, python):
             rows = in_fmu(fmu, driven, names)
             assert len(rows) == len(expected), fmu.messages
-            for i, (row, wanted) in enumerate(zip(rows, expected, strict=True)):
-                wrong = {n: (a, b) for n, a, b in zip(names, row, wanted, strict=True) if not same(a, b)}
-                assert not wrong, (driven.seed, i, wrong)
+            for step, (row, expected_row) in enumerate(zip(rows, expected, strict=True)):
+                columns = zip(names, row, expected_row, strict=True)
+                differences = {name: (a, b) for name, a, b in columns if not same(a, b)}
+                assert not differences, (driven.seed, step, differences)
 
 
-def check_ways(module: str, words: list[Any]) -> None:
-    """Machine code that came with the package, made here, none at all: the same bits, each in a process.
+def check_machine_code(module: str, keys: list[Any]) -> None:
+    """Shipped machine code, code compiled here and plain Python give the same bits, each in a process.
 
     Parameters
     ----------
     module : str
-        Has the function ``made``, which gives what is driven for a word.
-    words : list
+        Name of a module with a function ``driven_model`` that returns a `Driven` for a key.
+    keys : list
     """
-    told = {}
-    for way, settings in WAYS.items():
+    digests = {}
+    for code, settings in CODE_SETTINGS.items():
         environment = {**os.environ, "COSIM_PLAIN": "0", "COSIM_NO_SHIPPED": "0", **settings}
-        command = [sys.executable, "-c", DIGESTS, json.dumps(sys.path), module, json.dumps(words)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        told[way] = done.stdout.splitlines()
-    assert len(told["as it came"]) == len(words)
-    assert told["as it came"] == told["compiled here"] == told["plain Python"]
+        command = [sys.executable, "-c", DIGESTS, json.dumps(sys.path), module, json.dumps(keys)]
+        process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert process.returncode == 0, process.stderr
+        digests[code] = process.stdout.splitlines()
+    assert len(digests["as shipped"]) == len(keys)
+    assert digests["as shipped"] == digests["compiled here"] == digests["plain Python"]
 
 
 def digest(rows: list[list[Any]]) -> str:
-    """Of all bits."""
+    """A digest of all bits of the values."""
     return hashlib.sha256(b"".join(np.array(x).tobytes() for row in rows for x in row)).hexdigest()
 
 
 def same(a: Any, b: Any) -> bool:
+    """Whether two values are equal, or NaN with the same bits."""
     return bool(np.array(a).tobytes() == np.array(b).tobytes() or a == b)

@@ -1,4 +1,4 @@
-"""The models of the examples, driven; their plugins have to be installed."""
+"""The models of the examples with inputs that change; the plugins of the examples have to be installed."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ FILES = {p.stem: p for p in sorted(EXAMPLES.glob("*/*.toml")) if p.stem not in (
 THIRD_PARTY = "third_party_plugin"
 NAMES = [*FILES, THIRD_PARTY]
 LONGEST = 2.0
-"""End of the runs whose files ask for more, s: plain Python takes a minute for each of them."""
+"""Longest time to simulate, s, whatever the file says: in plain Python 2 s take a minute in some examples."""
 
 
-def made(name: str) -> Driven:
-    """From the start to the end that its file says, with something in each input."""
+def driven_model(name: str) -> Driven:
+    """The model of an example, run to the end that its file says, with values for all inputs."""
     model = sliding_mass() if name == THIRD_PARTY else cosim.Model.from_file(FILES[name])
-    given = FmuOptions().settings(model)
-    settings = {key: given[key] for key in ("integrator", "accuracy")} | given["integrator_options"]
-    until = min(given["stop_time"] or LONGEST, LONGEST)
+    options = FmuOptions().settings(model)
+    settings = {key: options[key] for key in ("integrator", "accuracy")} | options["integrator_options"]
+    until = min(options["stop_time"] or LONGEST, LONGEST)
     return Driven(model, settings, zlib.crc32(name.encode()), model.build().inputs, until=until)
 
 

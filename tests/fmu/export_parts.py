@@ -37,7 +37,7 @@ class Oscillator(cosim.Component):
 
 
 class Ball(cosim.Component):
-    """A ball on a floor that counts how often it touches it, and gives up at a number of times."""
+    """A bouncing ball that counts its bounces and ends the run at `limit` of them."""
 
     height = cosim.position(unit="m", start=1.0)
     speed = cosim.speed(unit="m/s")
@@ -95,7 +95,7 @@ class Fuse(cosim.Component):
 
 
 class SampledTwice(cosim.Component):
-    """A ramp that is sampled every 100 ms and every 300 ms, and how often both were one instant."""
+    """Ticks every 100 ms and every 300 ms, and counts the slow ticks that coincide with a fast one."""
 
     level = cosim.auxiliary_state()
     fast = cosim.discrete(dtype=int)

@@ -106,7 +106,7 @@ def models(draw: st.DrawFn) -> tuple[cosim.Model, dict[str, Any], list[str]]:
     """A model, settings for its export, and the inputs that are left free."""
     model = cosim.Model("random")
     kinds = draw(st.lists(st.sampled_from(list(PORT)), min_size=1, max_size=4))
-    late: list[str] = []  # signals without direct feedthrough
+    stateful_signals: list[str] = []  # those without direct feedthrough, so that no algebraic loop arises
     for i, kind in enumerate(kinds):
         values: dict[str, float] = {}
         if kind is Lag:
@@ -116,22 +116,22 @@ def models(draw: st.DrawFn) -> tuple[cosim.Model, dict[str, Any], list[str]]:
         elif kind is Swing:
             values = {"limit": draw(st.floats(0.2, 0.7))}
         model.add(kind, f"p{i}", **values)
-        late.append(f"p{i}.y")
+        stateful_signals.append(f"p{i}.y")
     for i in range(draw(st.integers(0, 2))):
-        source = draw(st.sampled_from(late))
-        what = draw(st.sampled_from(["delay", "integrate", "scale"]))
-        more: dict[str, Any] = {}
-        if what == "delay":
-            more = {"delay": draw(st.floats(0.004, 0.06))}
-        elif what == "scale":
-            more = {"factor": draw(st.floats(-2.0, 2.0))}
-        model.measure(f"measures.{what}", f"m{i}", source=source, **more)
-        if what != "integrate":
-            late.append(f"m{i}")
+        source = draw(st.sampled_from(stateful_signals))
+        measure = draw(st.sampled_from(["delay", "integrate", "scale"]))
+        options: dict[str, Any] = {}
+        if measure == "delay":
+            options = {"delay": draw(st.floats(0.004, 0.06))}
+        elif measure == "scale":
+            options = {"factor": draw(st.floats(-2.0, 2.0))}
+        model.measure(f"measures.{measure}", f"m{i}", source=source, **options)
+        if measure != "integrate":
+            stateful_signals.append(f"m{i}")
     free = []
     for i, kind in enumerate(kinds):
         target = f"p{i}.{PORT[kind]}"
-        sources = [*late, *(f"p{j}.z" for j in range(i) if kinds[j] is Lag)]
+        sources = [*stateful_signals, *(f"p{j}.z" for j in range(i) if kinds[j] is Lag)]
         source = draw(st.none() | st.sampled_from(sources))
         if source is None:
             free.append(target)

@@ -1,4 +1,4 @@
-"""Driving an FMU by the names of its variables."""
+"""Models to export, and instances of FMUs whose variables are read and set by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cosim_mechanics import Multibody
 
 
 def oscillator(name: str = "oscillator", **values: Any) -> cosim.Model:
-    """An oscillator whose position is felt late."""
+    """An oscillator with the measure ``felt``: its position 13 ms ago."""
     model = cosim.Model(name)
     model.add(Oscillator, "osc", **values)
     model.measure("measures.delay", "felt", source="osc.position", delay=0.013)
@@ -37,14 +37,28 @@ def fuse() -> cosim.Model:
     return model
 
 
+def limited() -> cosim.Model:
+    """A body on a pin with a stop; measures are its limited angle and its angle 20 ms ago."""
+    model = Multibody("limited", gravity=(0, 0, -9.81))
+    rod = model.body("rod", mass=2.0, center_of_mass=(0.3, 0, 0), inertia=(0.1, 0.2, 0.2))
+    model.joint("pin", child=rod, name="hinge", frame_on_parent={"angles": ["90 deg", 0, 0]})
+    model.add("mechanics.coordinate_stop", "stop", coordinate="hinge", lower=-1.0, upper=1.0, stiffness=500.0)
+    model.measure("signals.limiter", "cut", source="hinge.angle", lower=-0.5, upper=0.5)
+    model.measure("measures.delay", "late", source="hinge.angle", delay=0.02)
+    return model
+
+
 def export(model: cosim.Model, path: Path, **options: Any) -> Path:
-    """With everything to see, unless other options are given."""
+    """Export an FMU with Python inside that shows all variables, unless `options` say otherwise."""
     return PythonFmuExporter().export(model, path, **{"all": True, **options}).path
 
 
 @functools.cache
 def unpack(path: Path, changed: int) -> Path:
-    """Where an FMU lies unpacked, once for all instances, as a host does it: it has hundreds of files."""
+    """The folder of an unpacked FMU, which all its instances share; `changed` is the time of the file.
+
+    An FMU with Python inside has hundreds of files.
+    """
     from fmpy import extract
 
     folder = Path(extract(str(path)))
@@ -53,15 +67,20 @@ def unpack(path: Path, changed: int) -> Path:
 
 
 class Fmu:
-    """An instance of an FMU, in a folder of its own if one is given; what it logs is kept in `messages`."""
+    """An instance of an FMU of FMI 2.0 for Co-Simulation; `messages` are those that it has logged.
+
+    Without `folder`, instances share one folder of unpacked files.
+    """
 
     def __init__(self, path: Path, folder: Path | None = None, name: str = "instance") -> None:
         from fmpy import extract, read_model_description
         from fmpy.fmi2 import FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
 
         self.messages: list[str] = []
-        own = folder is not None
-        self.folder = Path(extract(str(path), str(folder))) if own else unpack(path, path.stat().st_mtime_ns)
+        if folder is not None:
+            self.folder = Path(extract(str(path), str(folder)))
+        else:
+            self.folder = unpack(path, path.stat().st_mtime_ns)
         self.description = read_model_description(str(path), validate=False)
         self.references = {v.name: v.valueReference for v in self.description.modelVariables}
         self.types = {v.name: v.type for v in self.description.modelVariables}
@@ -84,6 +103,7 @@ class Fmu:
     def start(
         self, start: float = 0.0, tolerance: float | None = None, stop: float | None = None, **values: Any
     ) -> Fmu:
+        """Set `values` and initialize the instance."""
         self.slave.setupExperiment(startTime=start, tolerance=tolerance, stopTime=stop)
         for name, value in values.items():
             self[name] = value
@@ -98,10 +118,11 @@ class Fmu:
         getattr(self.slave, f"set{self.types[name]}")([self.references[name]], [value])
 
     def all(self) -> list[float]:
-        """Every real value of the FMU."""
+        """The values of all variables of type Real."""
         return list(self.slave.getReal([r for n, r in self.references.items() if self.types[n] == "Real"]))
 
     def steps(self, first: int, last: int, h: float = 0.01) -> None:
+        """Take the steps of size `h` with the numbers `first` to `last` - 1."""
         for i in range(first, last):
             self.slave.doStep(i * h, h)
 
@@ -116,14 +137,3 @@ def running(path: Path, **options: Any) -> Iterator[Fmu]:
         yield fmu
     finally:
         fmu.close()
-
-
-def limited() -> cosim.Model:
-    """A body on a pin with a stop; its angle is limited and felt late."""
-    model = Multibody("limited", gravity=(0, 0, -9.81))
-    rod = model.body("rod", mass=2.0, center_of_mass=(0.3, 0, 0), inertia=(0.1, 0.2, 0.2))
-    model.joint("pin", child=rod, name="hinge", frame_on_parent={"angles": ["90 deg", 0, 0]})
-    model.add("mechanics.coordinate_stop", "stop", coordinate="hinge", lower=-1.0, upper=1.0, stiffness=500.0)
-    model.measure("signals.limiter", "cut", source="hinge.angle", lower=-0.5, upper=0.5)
-    model.measure("measures.delay", "late", source="hinge.angle", delay=0.02)
-    return model

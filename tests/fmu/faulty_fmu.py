@@ -1,4 +1,4 @@
-"""FMUs of the C sources with a fault in any of their functions, chosen by the environment (``c/fault.h``)."""
+"""Compiles C sources of FMUs so that an environment variable makes a function fail (``c/fault.h``)."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ FUNCTION = re.compile(
 
 
 def with_faults(kind: str) -> str:
-    """A C source with a call of the fault at the begin of each function of FMI."""
+    """A C source with a macro of ``fault.h`` inserted at the start of each FMI function."""
     text = (
         (SOURCES / f"{kind}.c")
         .read_text()
         .replace('#include "fmi2_slave.h"', (SOURCES / "fmi2_slave.h").read_text())
     )
 
-    def insert(found: re.Match[str]) -> str:
-        name = found["name"]
+    def insert(function: re.Match[str]) -> str:
+        name = function["name"]
         if "GetVersion" in name or "TypesPlatform" in name:
-            return found[0]
-        made = "_MADE" if "Instantiate" in name else "_FREED" if re.search("Free.*Instance", name) else ""
-        return f"{found[0]} FAULT{made}"
+            return function[0]
+        suffix = "_MADE" if "Instantiate" in name else "_FREED" if re.search("Free.*Instance", name) else ""
+        return f"{function[0]} FAULT{suffix}"
 
     return (SOURCES / "fault.h").read_text() + FUNCTION.sub(insert, text)
 
 
 @functools.cache
 def faulty_library(kind: str, *macros: str) -> Path:
-    """Compile it, once in a run."""
+    """Compile a C source with faults, once per run of the tests."""
     c_compiler()
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

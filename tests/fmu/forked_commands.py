@@ -1,4 +1,4 @@
-"""Commands in forks of one process: Python is started, and all is imported, once (see `command_server`)."""
+"""Runs commands in forks of one process, so that Python starts and imports once (see `command_server`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Done(NamedTuple):
-    """How a command ended, negative when by a signal, and what it wrote."""
+    """The exit status of a command, negative when a signal ended it, and what it wrote."""
 
     returncode: int
     stdout: str
@@ -19,31 +19,33 @@ class Done(NamedTuple):
 
 
 class ForkedCommands:
-    """A process that runs ``cosim`` with the words that it is given."""
+    """A process that runs ``cosim`` commands."""
 
     def __init__(self) -> None:
-        words = [sys.executable, str(Path(__file__).with_name("command_server.py"))]
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        server = [sys.executable, str(Path(__file__).with_name("command_server.py"))]
+        self.process = subprocess.Popen(server, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def run(
         self, folder: Path, words: Sequence[str], environment: Mapping[str, str] = {}, forks: bool = True
     ) -> Done:
-        """Run a command in a folder; without a fork, what it compiles and imports is there for all others."""
-        status = self._ask("forked" if forks else "here", str(folder), dict(environment), list(words))
+        """Run a command in a folder; without a fork, later commands share what it compiles and imports."""
+        status = self._ask("fork" if forks else "here", str(folder), dict(environment), list(words))
         return self._done(folder, status)
 
     def begin(self, folder: Path, words: Sequence[str]) -> Callable[[], Done]:
-        """Begin a command in a folder, beside others; the answer waits for its end."""
-        number = self._ask("begun", str(folder), {}, list(words))
-        return lambda: self._done(folder, self._ask("ended", number))
+        """Start a command in a folder, in parallel to others; return a function that waits for its end."""
+        process = self._ask("start", str(folder), {}, list(words))
+        return lambda: self._done(folder, self._ask("wait", process))
 
-    def begin_program(self, folder: Path, words: Sequence[str]) -> tuple[int, Callable[[], Done]]:
-        """The same as a program, which outlives its run; with its process."""
-        number = self._ask("program", str(folder), {}, list(words))
-        return number, lambda: self._done(folder, self._ask("ended", number))
+    def begin_program(
+        self, folder: Path, words: Sequence[str], environment: Mapping[str, str] = {}
+    ) -> tuple[int, Callable[[], Done]]:
+        """As `begin`, run as a program, whose run another process outlives; also return its process id."""
+        process = self._ask("start program", str(folder), dict(environment), list(words))
+        return process, lambda: self._done(folder, self._ask("wait", process))
 
     def close(self) -> None:
-        """End it."""
+        """End the process; it kills commands that still run."""
         self.process.communicate(timeout=10.0)
 
     def _ask(self, *request: Any) -> int:

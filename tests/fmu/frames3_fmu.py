@@ -49,11 +49,11 @@ def make_frames3(folder: Path, compiled: Callable[..., Path]) -> dict[str, Path]
 
     node = _port("", 0, "output", "triggered", '<Dimension start="1"/>')
     bus = _port("one.", 0, "input", "countdown") + _port("two.", 4, "input", "countdown")
-    found = {}
+    paths = {}
     for name, text, macros in (("node", node + NODE, ()), ("bus", bus + BUS, ("BUS",))):
-        found[name] = folder / f"{name}.fmu"
-        with zipfile.ZipFile(found[name], "w") as archive:
+        paths[name] = folder / f"{name}.fmu"
+        with zipfile.ZipFile(paths[name], "w") as archive:
             archive.writestr("modelDescription.xml", HEAD + text)
             library = f"binaries/{platform_tuple}/frames3{sharedLibraryExtension}"
             archive.write(compiled("frames3", *macros), library)
-    return found
+    return paths

@@ -1,7 +1,7 @@
 """Random sequences of FMI calls, right and wrong ones; run as a script, since the process may die of them.
 
-fuzz_run.py FMU FIRST COUNT: seeds FIRST … FIRST + COUNT - 1. Prints as JSON how often each status came, what
-was not as it should be, and the growth of the process in kB over the second half.
+fuzz_run.py FMU FIRST COUNT: seeds FIRST … FIRST + COUNT - 1. Prints as JSON how often each status was
+returned, which results were wrong, and the growth of the process in kB over the second half.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Unchecked:
 
 
 class Sequence:
-    """One instance and what is remembered of it."""
+    """A random sequence of calls of one instance: each method below `call` makes one or a few of them."""
 
     def __init__(self, fmu: ForeignFmu, seed: int, statuses: Counter[int]) -> None:
         self.random, self.fmu, self.statuses = random.Random(seed), fmu, statuses
@@ -167,36 +167,37 @@ class Sequence:
         self.instance.free()
 
 
-def size() -> int:
-    """Resident memory, kB."""
+def resident_size() -> int:
+    """Resident memory of this process, kB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS"):
             return int(line.split()[1])
     return 0
 
 
-def reference(fmu: ForeignFmu) -> list[list[float]]:
-    one = ForeignInstance(fmu)
-    rows = one.start().steps(0, 5)
-    one.free()
+def reference_rows(fmu: ForeignFmu) -> list[list[float]]:
+    """The values after five steps of a new instance that is called as the standard demands."""
+    instance = ForeignInstance(fmu)
+    rows = instance.start().steps(0, 5)
+    instance.free()
     return rows
 
 
 def main(path: str, first: int, count: int) -> dict[str, Any]:
     archive = FmuArchive(Path(path))
-    read, folder = read_model_description(archive.pop_description()), archive.unpack()
-    name = f"{read.interfaces['CoSimulation'].identifier}{sharedLibraryExtension}"
+    description, folder = read_model_description(archive.pop_description()), archive.unpack()
+    name = f"{description.interfaces['CoSimulation'].identifier}{sharedLibraryExtension}"
     library = folder / "binaries" / platform / name
-    fmu = ForeignFmu(job_for(folder, read, library))
-    expected, statuses, wrong = reference(fmu), Counter[int](), []
-    half = 0
+    fmu = ForeignFmu(job_for(folder, description, library))
+    expected, statuses, wrong = reference_rows(fmu), Counter[int](), []
+    size_at_half = 0
     for seed in range(first, first + count):
         Sequence(fmu, seed, statuses).run()
         if seed == first + count // 2:
-            half = size()
-    if str(reference(fmu)) != str(expected):
-        wrong.append("an instance made afterwards does not give what one made before did")
-    return {"statuses": statuses, "wrong": wrong, "growth": size() - half}
+            size_at_half = resident_size()
+    if str(reference_rows(fmu)) != str(expected):
+        wrong.append("an instance made afterwards gives other values than one made before")
+    return {"statuses": statuses, "wrong": wrong, "growth": resident_size() - size_at_half}
 
 
 if __name__ == "__main__":

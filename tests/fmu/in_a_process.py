@@ -13,7 +13,7 @@ from cosim import kit
 
 
 class Ramp(cosim.Participant):
-    """y = slope * time, and what its process is."""
+    """y = slope * time; other outputs describe the process in which it runs."""
 
     def __init__(self, slope: float = 1.0, leave_at: float = 1e300) -> None:
         self.slope, self.leave_at, self.time = slope, leave_at, 0.0
@@ -38,13 +38,13 @@ class Ramp(cosim.Participant):
         values = {
             "y": self.slope * self.time,
             "process": float(os.getpid()),
-            "main": float("pytest" in sys.modules),
+            "main": float("pytest" in sys.modules),  # 1 in the process of the tests
             "modules": float(len(sys.modules)),
         }
         return [values[name] for name in names]
 
     def save(self) -> Any:
-        return [self.time, lambda: "cannot leave its process"]
+        return [self.time, lambda: "a function cannot be sent to another process"]
 
     def restore(self, token: Any) -> None:
         self.time = token[0]
@@ -60,7 +60,7 @@ class Ramp(cosim.Participant):
 
 
 class Ball(cosim.Component):
-    """Falls, and bounces with half of its speed; the wind does nothing."""
+    """A ball that falls and bounces with half of its speed; the input ``wind`` has no effect."""
 
     height = cosim.position(unit="m", start=1.0)
     speed = cosim.speed(unit="m/s")
@@ -93,14 +93,14 @@ def ball_participant() -> cosim.Participant:
 
 
 class SlowToBegin(Ramp):
-    """Takes longer to begin than a call may take."""
+    """Takes 1.5 s to start, which is longer than tests allow for a call."""
 
     def write_log(self, file: Path | None, level: str = "warning") -> None:
         time.sleep(1.5)
 
 
 class Echo(Ramp):
-    """Shows its input, refuses some, and ends where it is told to."""
+    """Shows its input. Setting 13 and reading -1 fail; setting 99 and reading -99 end the process."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The FMUs of ``c/loop2.c`` and ``c/loop3.c``, with direct feedthrough: their output is to be their input."""
+"""The FMUs of ``c/loop2.c`` and ``c/loop3.c``: an output depends directly on an input."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ canSerializeFMUState="true" providesDirectionalDerivatives="true"/>
 """
 
 
-def make_loop(folder: Path, compiled: Callable[..., Path], version: str, more: str = "") -> Path:
-    """``loop2.fmu`` or ``loop3.fmu`` in `folder`, for FMI "2.0" or "3.0", that declares more abilities."""
+def make_loop(folder: Path, compiled: Callable[..., Path], version: str, abilities: str = "") -> Path:
+    """``loop2.fmu`` or ``loop3.fmu`` in `folder`, for FMI "2.0" or "3.0"; it declares further `abilities`."""
     from fmpy import platform, platform_tuple
 
-    third = version == "3.0"
-    kind = "loop3" if third else "loop2"
+    is_fmi3 = version == "3.0"
+    kind = "loop3" if is_fmi3 else "loop2"
     path = folder / f"{kind}.fmu"
     with zipfile.ZipFile(path, "w") as archive:
-        text = THIRD if third else model_description(kind, abilities=ABILITIES)
-        text = text.replace("<CoSimulation ", f"<CoSimulation {more} ")
+        text = THIRD if is_fmi3 else model_description(kind, abilities=ABILITIES)
+        text = text.replace("<CoSimulation ", f"<CoSimulation {abilities} ")
         archive.writestr("modelDescription.xml", text)
-        place = platform_tuple if third else platform
+        place = platform_tuple if is_fmi3 else platform
         archive.write(compiled(kind), f"binaries/{place}/{kind}.so")
     return path

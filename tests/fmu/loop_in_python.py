@@ -1,4 +1,4 @@
-"""The loop over the communication steps in plain Python, with which the interpreter is compared."""
+"""The loop over communication steps in plain Python: a second implementation, to compare the first with."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from cosim_master.run.simulation_run import SimulationRun
 
 
 class PythonExchange:
-    """`Exchange` on the methods of the participants, and what it shows of the coupling."""
+    """An `Exchange` that calls the methods of the participants and collects the samples of the coupling."""
 
     def __init__(self, coupled: CoupledParticipants) -> None:
         self.coupled, interface = coupled, coupled.interface
@@ -138,7 +138,7 @@ def steps_in_python(run: SimulationRun, check: Callable[[], None]) -> Callable[[
         algorithm = algorithm.others
     run.statistics.loop = "Python"
 
-    def take(i: int) -> int:
+    def take_step_number(i: int) -> int:
         time, following = points.time(i), points.time(i + 1)
         coupled.start_step(i)
         while time < following:
@@ -154,7 +154,7 @@ def steps_in_python(run: SimulationRun, check: Callable[[], None]) -> Callable[[
         run.statistics.steps += 1
         return i + 1
 
-    return take
+    return take_step_number
 
 
 @contextmanager

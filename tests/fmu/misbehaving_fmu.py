@@ -1,4 +1,4 @@
-"""The FMU of ``c/misbehaves.c``: a bouncing ball with one thing wrong, and the hosts that it runs in."""
+"""The FMU of ``c/misbehaves.c``: a bouncing ball for Model Exchange with a fault that parameters choose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REALS = {
     "der(h)": ("6", 'causality="local"', 'derivative="{h}"'),
     "der(v)": ("7", 'causality="local"', 'derivative="{v}"'),
 }
-WHOLES = {
+INTEGERS = {
     "fault": ("10", 'causality="parameter" variability="fixed"', 'start="0"'),
     "function": ("11", 'causality="parameter" variability="fixed"', 'start="0"'),
     "status": ("12", 'causality="parameter" variability="fixed"', 'start="0"'),
@@ -28,12 +28,12 @@ WHOLES = {
 }
 
 
-VARIABLES = {**REALS, **WHOLES}
+VARIABLES = {**REALS, **INTEGERS}
 OUTPUTS = ("h", "v", "y", "bounces")
 
 
 def names_of(enumeration: str) -> dict[str, int]:
-    """The names that the C source gives to the values of a parameter."""
+    """The value of each name in an enumeration of the C source, which lists the values of a parameter."""
     text = (SOURCES / "misbehaves.c").read_text()
     listed = re.search(rf"enum {{ /\* `{enumeration}` \*/([^}}]*)}}", text)
     assert listed is not None
@@ -95,7 +95,7 @@ def description3(rates: Sequence[str]) -> Description:
 def make_misbehaving(
     folder: Path, compiled: Callable[..., Path], version: int, *, stateless: bool = False
 ) -> Path:
-    """``ball2.fmu`` or ``ball3.fmu``; one without continuous states does not move."""
+    """``ball2.fmu`` or ``ball3.fmu`` in `folder`; without continuous states the ball does not move."""
     from fmpy import platform, platform_tuple, sharedLibraryExtension
 
     rates = () if stateless else ("der(h)", "der(v)")

@@ -21,6 +21,7 @@ sys.path.append(str(Path(__file__).parents[1] / "lowering"))
 from event_parts import Clockwork  # noqa: E402
 
 Compiled = Callable[..., Path]
+STEP, STEPS, UNTIL = 0.01, 40, 0.4
 BLOCK = """\
 [model]
 name = "block"
@@ -62,20 +63,22 @@ set = { "mass.v_other" = 0.5 }
 when = "lag.x < 0.5 or mass.x > 0.3"
 set = { "block.motor.stiffness" = 55 }
 """
-OF_MASS = ["mass.x", "mass.v", "mass.force"]
-OF_BLOCK = ["block.block_joint.q[0]", "block.block_joint.u[0]", "block.late"]
-OUTPUTS = [*OF_BLOCK, *OF_MASS, "lag.x", "clock.part.z", "clock.part.seen"]
-TWO = {name: text for name, text in PARTS.items() if name in ("block", "mass")}
-RING = ["block.late -> mass.x_other", "mass.x -> block.motor.target"]
-PAIR = {"left": PARTS["block"], "right": 'model = "block.toml"'}
-PAIRED = ["left.late -> right.motor.target", "right.block_joint.q[0] -> left.motor.target"]
-OF_PAIR = [f"{name}.{signal}" for name in PAIR for signal in ("block_joint.q[0]", "block_joint.u[0]", "late")]
-AROUND = {"whole": 'fmu = "inner.fmu"', "outer": PARTS["block"], "drive": PARTS["drive"]}
+MASS_OUTPUTS = ["mass.x", "mass.v", "mass.force"]
+BLOCK_OUTPUTS = ["block.block_joint.q[0]", "block.block_joint.u[0]", "block.late"]
+OUTPUTS = [*BLOCK_OUTPUTS, *MASS_OUTPUTS, "lag.x", "clock.part.z", "clock.part.seen"]
+RING_PARTS = {name: text for name, text in PARTS.items() if name in ("block", "mass")}
+RING_LINKS = ["block.late -> mass.x_other", "mass.x -> block.motor.target"]
+PAIR_PARTS = {"left": PARTS["block"], "right": 'model = "block.toml"'}
+PAIR_LINKS = ["left.late -> right.motor.target", "right.block_joint.q[0] -> left.motor.target"]
+PAIR_OUTPUTS = [
+    f"{name}.{signal}" for name in PAIR_PARTS for signal in ("block_joint.q[0]", "block_joint.u[0]", "late")
+]
+NESTED_PARTS = {"whole": 'fmu = "inner.fmu"', "outer": PARTS["block"], "drive": PARTS["drive"]}
 """A scenario in which another one is an FMU."""
-OF_AROUND = [*(f"whole.{name}" for name in OUTPUTS), "outer.late", "outer.block_joint.q[0]"]
+NESTED_OUTPUTS = [*(f"whole.{name}" for name in OUTPUTS), "outer.late", "outer.block_joint.q[0]"]
 
 
-def written(
+def write_scenario(
     folder: Path,
     algorithm: str,
     parts: dict[str, str],
@@ -84,16 +87,16 @@ def written(
     changes: str = "",
     options: str = "",
 ) -> Path:
-    """``loop.toml``, with the model and the series beside it."""
+    """Write ``loop.toml``, and the model and the series beside it."""
     (folder / "block.toml").write_text(BLOCK, "utf-8")
     (folder / "push.csv").write_text(PUSH, "utf-8")
     quoted = ", ".join(f'"{link}"' for link in links)
     signals = ", ".join(f'"{output}"' for output in outputs)
     tables = "".join(f"[participants.{name}]\n{text}\n" for name, text in parts.items())
-    chosen = f'algorithm = "{algorithm}"\n' + (f"options = {{ {options} }}\n" if options else "")
+    method = f'algorithm = "{algorithm}"\n' + (f"options = {{ {options} }}\n" if options else "")
     path = folder / "loop.toml"
     path.write_text(
-        f"connections = [{quoted}]\n{tables}{changes}[master]\nstep = 0.01\nuntil = 0.4\n{chosen}"
+        f"connections = [{quoted}]\n{tables}{changes}[master]\nstep = {STEP}\nuntil = {UNTIL}\n{method}"
         f"[output]\nsignals = [{signals}]\n",
         "utf-8",
     )
@@ -101,11 +104,11 @@ def written(
 
 
 def mixed(algorithm: str, options: str = "", changes: str = CHANGES) -> Callable[[Path, Compiled], Path]:
-    """All kinds of participants."""
+    """A scenario with all kinds of participants."""
 
     def make(folder: Path, compiled: Compiled) -> Path:
         write_fmus(folder, compiled)
-        return written(folder, algorithm, PARTS, LINKS, OUTPUTS, changes, options)
+        return write_scenario(folder, algorithm, PARTS, LINKS, OUTPUTS, changes, options)
 
     return make
 
@@ -115,23 +118,23 @@ def ring(algorithm: str) -> Callable[[Path, Compiled], Path]:
 
     def make(folder: Path, compiled: Compiled) -> Path:
         write_fmus(folder, compiled)
-        return written(folder, algorithm, TWO, RING, [*OF_BLOCK, *OF_MASS])
+        return write_scenario(folder, algorithm, RING_PARTS, RING_LINKS, [*BLOCK_OUTPUTS, *MASS_OUTPUTS])
 
     return make
 
 
 def pair(algorithm: str) -> Callable[[Path, Compiled], Path]:
-    """Models alone."""
-    return lambda folder, _: written(folder, algorithm, PAIR, PAIRED, OF_PAIR)
+    """A scenario of two models."""
+    return lambda folder, _: write_scenario(folder, algorithm, PAIR_PARTS, PAIR_LINKS, PAIR_OUTPUTS)
 
 
 def nested(folder: Path, compiled: Compiled) -> Path:
-    """All kinds of participants as one FMU of FMI 3.0, beside a model and values over time."""
+    """A scenario with an FMU of FMI 3.0 that contains all kinds of participants, a model and a series."""
     write_fmus(folder, compiled)
-    inner = written(folder, "gauss_seidel", PARTS, LINKS[:-1], OUTPUTS)
+    inner = write_scenario(folder, "gauss_seidel", PARTS, LINKS[:-1], OUTPUTS)
     exported(inner, "--fmi", "3").rename(folder / "inner.fmu")
     links = ["whole.mass.x -> outer.motor.target", "drive.push -> whole.mass.f"]
-    return written(folder, "waveform_iteration", AROUND, links, OF_AROUND)
+    return write_scenario(folder, "waveform_iteration", NESTED_PARTS, links, NESTED_OUTPUTS)
 
 
 SCENARIOS: dict[str, Callable[[Path, Compiled], Path]] = {
@@ -160,7 +163,7 @@ def write_fmus(folder: Path, compiled: Compiled) -> None:
 
 
 def exported(path: Path, *options: str) -> Path:
-    """The FMU of a scenario, without Python."""
+    """Export a scenario as an FMU without Python."""
     target = path.with_name("whole.fmu")
     words = ["export", str(path), "-o", str(target), "-q", "--native", "--no-experiment", *options]
     assert main(words) == 0
@@ -168,19 +171,22 @@ def exported(path: Path, *options: str) -> Path:
 
 
 def cosimulated(path: Path) -> dict[str, NDArray[np.float64]]:
-    """The results of ``cosim cosimulate`` at each communication point; of two rows of one time the last."""
+    """The results of ``cosim cosimulate`` at communication points; of two rows with one time, the last."""
     table = path.with_name("loop.csv")
     assert main(["cosimulate", str(path), "-o", str(table), "-q", "--in-process"]) == 0
     with table.open(encoding="utf-8", newline="") as file:
         names, *rows = csv.reader(line for line in file if not line.startswith("#"))
-    rows_by_step = {round(float(row[0]) / 0.01): row for row in rows if is_point(float(row[0]))}
-    assert sorted(rows_by_step) == list(range(41))
+    rows_by_step = {round(float(row[0]) / STEP): row for row in rows if is_point(float(row[0]))}
+    assert sorted(rows_by_step) == list(range(STEPS + 1))
     columns = {name.partition(" [")[0]: i for i, name in enumerate(names)}
-    return {name: np.array([float(rows_by_step[k][i]) for k in range(41)]) for name, i in columns.items()}
+    return {
+        name: np.array([float(rows_by_step[k][i]) for k in range(STEPS + 1)]) for name, i in columns.items()
+    }
 
 
 def is_point(time: float) -> bool:
-    return abs(time - 0.01 * round(time / 0.01)) < 1e-9
+    """Whether a time is that of a communication point; an event can add rows between them."""
+    return abs(time - STEP * round(time / STEP)) < 1e-9
 
 
 def reals(description: Any) -> list[Any]:

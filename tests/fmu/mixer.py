@@ -1,4 +1,4 @@
-"""A component with parameters that are one of several words: an exported FMU carries this file."""
+"""A component with parameters that have choices: an exported FMU carries this file."""
 
 import math
 
@@ -6,7 +6,7 @@ import cosim
 
 
 class Mixer(cosim.Component):
-    """Passes a signal on, by one of several laws."""
+    """Shows a function of its input that a parameter chooses, plus numbers that show two other choices."""
 
     law = cosim.parameter(
         choices=("linear", "square", "square root"), default="square", description="what becomes of it"
@@ -17,9 +17,9 @@ class Mixer(cosim.Component):
 
     @cosim.kernel
     def mix(amount, law, ends, mixed):
-        found = amount
+        value = amount
         if law == 2:
-            found = amount * amount
+            value = amount * amount
         if law == 3:
-            found = math.sqrt(amount)
-        mixed[0] = found + 100.0 * ends[0] + 1000.0 * ends[1]
+            value = math.sqrt(amount)
+        mixed[0] = value + 100.0 * ends[0] + 1000.0 * ends[1]

@@ -37,7 +37,7 @@ needsCompletedIntegratorStep="{steps}"/>
 def make_model3(
     folder: Path, compiled: Callable[..., Path], kind: str, *macros: str, arrays: bool = False
 ) -> Path:
-    """``BALL.fmu`` or another one in `folder`; that one can show arrays."""
+    """``BALL.fmu``, or that of another name of `STATES`, in `folder`; `arrays` adds variables to a ball."""
     from fmpy import platform_tuple, sharedLibraryExtension
 
     text = DESCRIPTION.format(

@@ -9,8 +9,8 @@ import numpy as np
 from driven import Driven
 from event_parts import Ball, Clockwork
 from export_random import Lag, Sampler, Swing
-from test_random_constraints import chosen, coordinates
-from test_random_trees import random_state, random_tree
+from random_constraints import coordinates, random_constraints
+from random_trees import random_state, random_tree
 
 import cosim
 import cosim_mechanics
@@ -85,16 +85,17 @@ INTEGRATORS: tuple[dict[str, Any], ...] = (
 )
 PARTS = {Lag: "entry", Swing: "push", Sampler: "entry", Clockwork: "drive", Ball: "floor_height"}
 MOVING = {"prescribed_motion", "prescribed_speed", "prescribed_acceleration"}
+MAXIMUM_BODIES = 4
 
 
-def made(seed: int) -> Driven:
-    """The same for the same seed."""
+def driven_model(seed: int) -> Driven:
+    """A random model with its inputs; equal seeds give equal models."""
     rng = np.random.default_rng([2024, seed])
     model = _bodies(seed, rng)
     signals: list[str] = []
     _measure_bodies(model, rng, signals)
     ports = [*_forces(model, rng), *_parts(model, rng, signals)]
-    _look_back(model, rng, signals)
+    _add_measures(model, rng, signals)
     free = []
     for i, port in enumerate(ports):
         if signals and rng.random() < 0.6:
@@ -107,8 +108,8 @@ def made(seed: int) -> Driven:
              and p in type(model.parts[n]).declarations]  # fmt: skip
     settings = dict(INTEGRATORS[seed % len(INTEGRATORS)])
     clocks = [part for part in model.parts.values() if isinstance(part, Clockwork)]
-    if clocks and settings["integrator"] == "integrators.bdf":  # it hardly gets on where every step updates
-        settings["integrator"] = "integrators.radau5"
+    if clocks and settings["integrator"] == "integrators.bdf":
+        settings["integrator"] = "integrators.radau5"  # BDF makes almost no progress if every step updates
     kinds = {d.kind for part in model.parts.values() for d in part.declarations.values()}
     if "position" not in kinds and settings["integrator"] == "integrators.semi_implicit_euler":
         settings["integrator"] = "integrators.runge_kutta_4"
@@ -116,31 +117,35 @@ def made(seed: int) -> Driven:
 
 
 def _bodies(seed: int, rng: np.random.Generator) -> Any:
-    """A tree in a random place, in half of the cases with constraints that it meets there."""
+    """A tree in random positions, in half of the cases with constraints that these positions meet."""
     if rng.random() < 0.15:
         return cosim.Model("random")
-    solver, most = SOLVERS[seed % len(SOLVERS)], 4
-    bare = random_tree(np.random.default_rng(seed), solver, most).build()
-    state = random_state(bare, rng)
-    model = random_tree(np.random.default_rng(seed), solver, most)
-    for name, part in bare.parts.items():
+    solver = SOLVERS[seed % len(SOLVERS)]
+    system = random_tree(np.random.default_rng(seed), solver, MAXIMUM_BODIES).build()
+    state = random_state(system, rng)
+    model = random_tree(np.random.default_rng(seed), solver, MAXIMUM_BODIES)
+    for name, part in system.parts.items():
         if isinstance(part, cosim_mechanics.Joint) and part.nq:
             model.set_start(f"{name}.q", np.array(state[f"{name}.q"]))
             model.set_start(f"{name}.u", 0.3 * np.array(state[f"{name}.u"]))
     if rng.random() < 0.5:
-        taken = {id(v): (kind, v) for kind, v in chosen(bare, state, rng) if kind not in MOVING}
-        for i, (kind, values) in enumerate(taken.values()):
+        constraints = {
+            id(v): (kind, v) for kind, v in random_constraints(system, state, rng) if kind not in MOVING
+        }
+        for i, (kind, values) in enumerate(constraints.values()):
             model.add(f"mechanics.{kind}", f"c{i}", **values)
     return model
 
 
 def _follow(model: Any, kind: type[cosim.Component], name: str, source: str, **values: Any) -> str:
+    """Add a component that follows a signal; return its output."""
     model.add(kind, name, **values)
     model.connect(source, f"{name}.entry")
     return f"{name}.value"
 
 
 def _measure_bodies(model: Any, rng: np.random.Generator, signals: list[str]) -> None:
+    """Measure places and velocities of bodies; append the bounded measures to `signals`."""
     bodies = [name for name in model.parts if name.startswith("b") and name[1:].isdigit()]
     for i in range(int(rng.integers(0, 3)) if bodies else 0):
         kind = str(rng.choice(["position", "velocity"]))
@@ -151,16 +156,16 @@ def _measure_bodies(model: Any, rng: np.random.Generator, signals: list[str]) ->
 
 
 def _forces(model: Any, rng: np.random.Generator) -> list[str]:
-    """Adds force elements; returns the inputs of those that have one."""
+    """Add force elements; return the inputs of those that have one."""
     bodies = [name for name in model.parts if name.startswith("b") and name[1:].isdigit()]
     if not bodies:
         return []
-    simple = coordinates(model.build())
+    single_coordinates = coordinates(model.build())
     ports = []
 
     def ends() -> dict[str, Any]:
-        one, two = rng.choice(["ground", *bodies], size=2, replace=False)
-        return {"body1": str(one), "body2": str(two)}
+        body1, body2 = rng.choice(["ground", *bodies], size=2, replace=False)
+        return {"body1": str(body1), "body2": str(body2)}
 
     def stations() -> dict[str, Any]:
         return {f"station_on_body{i}": tuple(rng.normal(size=3)) for i in (1, 2)}
@@ -173,12 +178,12 @@ def _forces(model: Any, rng: np.random.Generator) -> list[str]:
     if rng.random() < 0.4:
         stiffness, damping = tuple(rng.uniform(5, 50, size=6)), tuple(rng.uniform(0.1, 2, size=6))
         model.add("mechanics.linear_bushing", "bushing", **ends(), stiffness=stiffness, damping=damping)
-    if simple and rng.random() < 0.5:
-        at = str(rng.choice(simple))
+    if single_coordinates and rng.random() < 0.5:
+        coordinate = str(rng.choice(single_coordinates))
         limits = {"lower": -0.8, "upper": 0.9, "stiffness": 200.0, "dissipation": 0.2}
-        model.add("mechanics.coordinate_stop", "stop", coordinate=at, **limits)
-    if simple and rng.random() < 0.6:
-        model.add("mechanics.actuator", "motor", coordinate=str(rng.choice(simple)))
+        model.add("mechanics.coordinate_stop", "stop", coordinate=coordinate, **limits)
+    if single_coordinates and rng.random() < 0.6:
+        model.add("mechanics.actuator", "motor", coordinate=str(rng.choice(single_coordinates)))
         ports.append("motor.effort")
     if rng.random() < 0.5:
         model.add(
@@ -189,6 +194,7 @@ def _forces(model: Any, rng: np.random.Generator) -> list[str]:
 
 
 def _parts(model: Any, rng: np.random.Generator, signals: list[str]) -> list[str]:
+    """Add parts with events; append their outputs to `signals` and return their inputs."""
     ports = []
     for i in range(int(rng.integers(1, 4))):
         kind = list(PARTS)[int(rng.integers(len(PARTS)))]
@@ -208,7 +214,8 @@ def _parts(model: Any, rng: np.random.Generator, signals: list[str]) -> list[str
     return ports
 
 
-def _look_back(model: Any, rng: np.random.Generator, signals: list[str]) -> None:
+def _add_measures(model: Any, rng: np.random.Generator, signals: list[str]) -> None:
+    """Measure signals, each perhaps a measure itself; append the measures to `signals`."""
     kinds: dict[str, dict[str, Any]] = {
         "delay": {"delay": float(rng.uniform(0.004, 0.06))},
         "integrate": {},

@@ -1,4 +1,4 @@
-"""Native FMUs and the runs that they have to equal."""
+"""Exports native FMUs, and runs the same systems in this process to compare them."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ def oscillator() -> cosim.Model:
 
 
 def export_native(model: cosim.Model, path: Path, **options: Any) -> Path:
-    """With everything to see; built by the machine's own compiler, which is the quickest."""
-    given = {"platforms": [own_platform()], "compiler": COMPILER, "all": True, **options}
-    return NativeFmuExporter().export(model, path, **given).path
+    """Export all variables for this platform with its own compiler, the fastest, unless `options` differ."""
+    options = {"platforms": [own_platform()], "compiler": COMPILER, "all": True, **options}
+    return NativeFmuExporter().export(model, path, **options).path
 
 
 def write_sources(sources: NativeSources, folder: Path) -> list[Path]:
-    """The C files of an FMU and the object files of its functions."""
+    """Write the tables and the object files of an FMU; return all files to link."""
     (folder / "model.c").write_text(sources.tables, "utf-8")
     return [*sources.files, folder / "model.c", *write_objects([sources.code], own_target(), folder)]
 
 
 class InProcess:
-    """The same system, integrator and accuracy in this process; variables by their names in an FMU."""
+    """A run in this process; variables are read and set by their names in an FMU."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class InProcess:
         return [self[v.name] for v in self.variables.values() if v.type == "Real"]
 
     def advance(self, time: float) -> None:
-        """As an FMU does it: a tick that `time` misses by rounding is there."""
+        """Advance as an FMU does: ticks that are later than `time` only by rounding are included."""
         assert self.simulator is not None
         within = 1e-9 * (time - self.simulator.state.time)
         assert self.simulator.advance_to(time, within=within).succeeded

@@ -32,7 +32,7 @@ OTHERS = """<ScalarVariable name="high" valueReference="0" causality="output" va
 <Boolean start="false"/></ScalarVariable><ScalarVariable name="passes" valueReference="0" causality="output"
 variability="discrete"><Integer/></ScalarVariable>
 <ScalarVariable name="der(x)" valueReference="1"><Real derivative="1"/></ScalarVariable>"""
-NEEDS = {"x": "", "v": "", "a": "4 5 6 20", "y": "11", "reaction": "5 6", "high": "", "passes": ""}
+DEPENDENCIES = {"x": "", "v": "", "a": "4 5 6 20", "y": "11", "reaction": "5 6", "high": "", "passes": ""}
 ABILITIES = 'canGetAndSetFMUstate="true" canSerializeFMUstate="true"'
 
 
@@ -42,19 +42,20 @@ def make_part(
     name: str = "part",
     *,
     abilities: str = ABILITIES,
-    **needs: str,
+    **dependencies: str,
 ) -> Path:
-    """An FMU with all that the C source has; `needs` says which inputs an output names, by their indices."""
+    """An FMU with all variables of the C source; `dependencies` has the indices for an output."""
     from fmpy import platform, sharedLibraryExtension
 
     names = [*REALS, "high", "held", "passes", "der(x)"]
-    index = {each: i + 1 for i, each in enumerate(names)}
+    index = {variable: i + 1 for i, variable in enumerate(names)}
     reals = "".join(
-        f'<ScalarVariable name="{each}" valueReference="{i}" {text}</ScalarVariable>'
-        for i, (each, text) in enumerate(REALS.items())
+        f'<ScalarVariable name="{variable}" valueReference="{i}" {text}</ScalarVariable>'
+        for i, (variable, text) in enumerate(REALS.items())
     )
     outputs = "".join(
-        f'<Unknown index="{index[each]}" dependencies="{text}"/>' for each, text in {**NEEDS, **needs}.items()
+        f'<Unknown index="{index[variable]}" dependencies="{text}"/>'
+        for variable, text in {**DEPENDENCIES, **dependencies}.items()
     )
     path = folder / f"{name}.fmu"
     with zipfile.ZipFile(path, "w") as archive:

@@ -1,4 +1,4 @@
-"""Compares what our reader of modelDescription.xml says with what fmpy's reader says of the same document."""
+"""Brings model descriptions, as our reader and fmpy's read them, into one form that can be compared."""
 
 import io
 import zipfile
@@ -23,7 +23,7 @@ STEPS = {
 
 
 def read_by_fmpy(root: Element) -> Any:
-    """What fmpy makes of the document; None where it refuses it, as it does with small offences."""
+    """The description that fmpy reads; None if it rejects the document, as it does for small faults."""
     import fmpy
 
     file = io.BytesIO()
@@ -31,24 +31,28 @@ def read_by_fmpy(root: Element) -> Any:
         archive.writestr("modelDescription.xml", tostring(root))
     try:
         return fmpy.read_model_description(file, validate=False)
-    except Exception:  # of any kind
+    except Exception:  # fmpy raises many kinds
         return None
 
 
-def facts_of_fmpy(read: Any) -> dict[str, Any]:
-    """What fmpy has read."""
-    first, third = read.fmiVersion == "1.0", read.fmiVersion.startswith("3.")
-    steps = read.coSimulation
-    units = {unit.name: unit.baseUnit for unit in read.unitDefinitions if unit.baseUnit is not None}
+def facts_of_fmpy(description: Any) -> dict[str, Any]:
+    """The facts of a description that fmpy has read."""
+    is_fmi1, is_fmi3 = description.fmiVersion == "1.0", description.fmiVersion.startswith("3.")
+    steps = description.coSimulation
+    units = {unit.name: unit.baseUnit for unit in description.unitDefinitions if unit.baseUnit is not None}
     return {
-        "head": (read.guid or "", read.generationTool or "", int(read.numberOfContinuousStates)),
-        "name": read.modelName or "",
-        "indicators": int(read.numberOfEventIndicators),
+        "head": (
+            description.guid or "",
+            description.generationTool or "",
+            int(description.numberOfContinuousStates),
+        ),
+        "name": description.modelName or "",
+        "indicators": int(description.numberOfEventIndicators),
         "steps": None if steps is None else [getattr(steps, name) for name in ABILITIES.values()],
-        "stepping": None if first or steps is None else [getattr(steps, name) for name in STEPS.values()],
-        "exchange": read.modelExchange
-        and [*(getattr(read.modelExchange, name) for name in ABILITIES.values())],
-        "wants": read.modelExchange and read.modelExchange.needsCompletedIntegratorStep,
+        "stepping": None if is_fmi1 or steps is None else [getattr(steps, name) for name in STEPS.values()],
+        "exchange": description.modelExchange
+        and [*(getattr(description.modelExchange, name) for name in ABILITIES.values())],
+        "wants": description.modelExchange and description.modelExchange.needsCompletedIntegratorStep,
         "units": {
             name: (
                 base.kg,
@@ -64,19 +68,19 @@ def facts_of_fmpy(read: Any) -> dict[str, Any]:
             )
             for name, base in units.items()
         },
-        "categories": [category.name for category in read.logCategories],
-        "experiment": read.defaultExperiment
+        "categories": [category.name for category in description.logCategories],
+        "experiment": description.defaultExperiment
         and [
-            getattr(read.defaultExperiment, name)
+            getattr(description.defaultExperiment, name)
             for name in ("startTime", "stopTime", "tolerance", "stepSize")
         ],
-        "variables": [_variable_of_fmpy(variable, third) for variable in read.modelVariables],
-        "outputs": _structure(read.outputs),
-        "initial": _structure(read.initialUnknowns),
+        "variables": [_variable_of_fmpy(variable, is_fmi3) for variable in description.modelVariables],
+        "outputs": _structure(description.outputs),
+        "initial": _structure(description.initialUnknowns),
     }
 
 
-def _variable_of_fmpy(v: Any, third: bool) -> dict[str, Any]:
+def _variable_of_fmpy(v: Any, is_fmi3: bool) -> dict[str, Any]:
     alias_of_input = v.alias is not None and v.causality == "input"
     declared = v.declaredType
     return {
@@ -91,7 +95,7 @@ def _variable_of_fmpy(v: Any, third: bool) -> dict[str, Any]:
         "declared": declared
         and (declared.name, declared.unit, declared.min, [i.name for i in declared.items]),
         "shape": v.shape or (),
-        "clocks": [clock.name for clock in v.clocks or ()] if third else [],
+        "clocks": [clock.name for clock in v.clocks or ()] if is_fmi3 else [],
     }
 
 
@@ -102,26 +106,29 @@ def _structure(unknowns: Any) -> list[Any]:
     ]
 
 
-def facts(read: ModelDescription) -> dict[str, Any]:
-    """What our reader has read, in the same form."""
-    steps, exchange = (read.interfaces.get(interface) for interface in ("CoSimulation", "ModelExchange"))
-    run = read.experiment
+def facts(description: ModelDescription) -> dict[str, Any]:
+    """The facts of a description that our reader has read."""
+    steps, exchange = (
+        description.interfaces.get(interface) for interface in ("CoSimulation", "ModelExchange")
+    )
+    experiment = description.experiment
     return {
-        "head": (read.token, read.tool, read.states),
-        "name": read.name,
-        "indicators": read.indicators,
+        "head": (description.token, description.tool, description.states),
+        "name": description.name,
+        "indicators": description.indicators,
         "steps": None if steps is None else [getattr(steps, name) for name in ABILITIES],
         "stepping": None
-        if read.version == "1.0" or steps is None
+        if description.version == "1.0" or steps is None
         else [getattr(steps, name) for name in STEPS],
         "exchange": exchange and [getattr(exchange, name) for name in ABILITIES],
         "wants": exchange and exchange.wants_steps,
-        "units": {name: (*b.exponents, b.factor, b.offset) for name, b in read.base_units.items()},
-        "categories": [*read.log_categories],
-        "experiment": run and [run.start, run.stop, run.tolerance, run.step],
-        "variables": [_variable(variable) for variable in read.variables],
-        "outputs": _unknowns(read.outputs),
-        "initial": _unknowns(read.initial_unknowns),
+        "units": {name: (*b.exponents, b.factor, b.offset) for name, b in description.base_units.items()},
+        "categories": [*description.log_categories],
+        "experiment": experiment
+        and [experiment.start, experiment.stop, experiment.tolerance, experiment.step],
+        "variables": [_variable(variable) for variable in description.variables],
+        "outputs": _unknowns(description.outputs),
+        "initial": _unknowns(description.initial_unknowns),
     }
 
 

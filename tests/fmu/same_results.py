@@ -1,13 +1,14 @@
-"""Two results that have to be the same to the last bit."""
+"""Compares two results bit by bit."""
 
 from __future__ import annotations
 
 import cosim
 
 
-def assert_same(one: cosim.Result, other: cosim.Result) -> None:
-    """The same times, signals and events."""
-    assert one.names == other.names and one.time.tobytes() == other.time.tobytes()
-    for name in one.names:
-        assert one[name].tobytes() == other[name].tobytes(), name
-    assert [(e.time, e.handler) for e in one.events] == [(e.time, e.handler) for e in other.events]
+def assert_same(result: cosim.Result, expected: cosim.Result) -> None:
+    """Both have the same times, signals and events."""
+    assert result.names == expected.names and result.time.tobytes() == expected.time.tobytes()
+    for name in result.names:
+        assert result[name].tobytes() == expected[name].tobytes(), name
+    events, expected_events = ([(e.time, e.handler) for e in each.events] for each in (result, expected))
+    assert events == expected_events

@@ -1,4 +1,4 @@
-"""Files of scenarios for tests: a room, its thermostat in Python, the weather in a table."""
+"""Files of a scenario for tests: a room and its thermostat in Python, the weather in a table."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ until = "20 min"
 
 
 def write_loop(folder: Path, text: str = LOOP) -> Path:
-    """A scenario with the files beside it."""
+    """Write a scenario and the files that it refers to; return the path of the scenario."""
     files = {"controller.py": CONTROLLER, "room.py": ROOM, "weather.csv": WEATHER, "loop.toml": text}
     for name, content in files.items():
         (folder / name).write_text(content, "utf-8")

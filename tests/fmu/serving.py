@@ -1,4 +1,4 @@
-"""A server for participants in tests, and a command named ssh that starts one on this machine."""
+"""Starts servers of participants for tests, and writes a stand-in for ssh that starts one on this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from cosim import kit
 from cosim_compiler import kernel_cache
 
-KERNELS = "kernels-of-servers"
+KERNELS = "kernels-of-servers"  # the entry of the cache that lists the files of kernels
 SERVE = "from cosim.cli import main; import sys; sys.exit(main())"
 SSH = """#!/bin/sh
 printf '%s\\n' "$@" > {words}
@@ -36,7 +36,7 @@ class Server:
     folder : Path
         For its token, its log and what it stores.
     prefix : sequence of str
-        Words before its command: ``ip netns exec NAME``.
+        Words before its command, as in ``ip netns exec NAME cosim serve``.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Server:
 
 
 def take_kernels(folder: Path) -> None:
-    """Give a new store the kernels that servers of other tests have compiled, which takes seconds."""
+    """Copy kernels that servers of other tests have compiled to a new store; compiling takes seconds."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in json.loads(kit.read_cached(KERNELS) or "[]"):
         with suppress(OSError):
@@ -115,7 +115,7 @@ def keep_kernels(folder: Path) -> None:
 
 
 def write_ssh(folder: Path, before: str = "", program: str = "cosim") -> Path:
-    """A command ``ssh`` in a folder for PATH; the words that it was given are in ``words`` there."""
+    """Write a command ``ssh`` into a folder for PATH; it writes its arguments to ``words`` there."""
     folder.mkdir(exist_ok=True)
     text = SSH.format(
         words=shlex.quote(str(folder / "words")),

@@ -1,10 +1,10 @@
-"""A component with something of everything that a host can set: an exported FMU carries this file."""
+"""A component with each kind of variable that a host can set: an exported FMU carries this file."""
 
 import cosim
 
 
 class Settable(cosim.Component):
-    """Follows an input with a rate that a switch, a count and a word change."""
+    """Follows an input at a rate that parameters of each type scale."""
 
     rate = cosim.parameter(unit="1/s", default=2.0, minimum=0.0)
     is_on = cosim.parameter(default=True, dtype=bool)

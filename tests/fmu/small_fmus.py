@@ -1,4 +1,4 @@
-"""Model descriptions of the C sources that are slaves of FMI 2.0."""
+"""Model descriptions and FMUs of those C sources that are slaves of FMI 2.0."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def model_description(
     tool: str = "",
     change: Callable[[str, dict[str, str]], dict[str, str]] = lambda name, attributes: attributes,
 ) -> str:
-    """The model description of one of the C sources."""
+    """The model description of a C source; `change` edits the attributes of a variable's type element."""
     variables = [*VARIABLES[kind], MARKER]
     lines = []
     for name, causality, tag, reference, attributes in variables:
@@ -108,8 +108,8 @@ def model_description(
     index = {variable[0]: i + 1 for i, variable in enumerate(variables)}
     outputs = []
     for name, inputs in DEPENDENCIES[kind].items():
-        known = f' dependencies="{" ".join(str(index[i]) for i in inputs)}"' if dependencies else ""
-        outputs.append(f'<Unknown index="{index[name]}"{known}/>')
+        declared = f' dependencies="{" ".join(str(index[i]) for i in inputs)}"' if dependencies else ""
+        outputs.append(f'<Unknown index="{index[name]}"{declared}/>')
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<fmiModelDescription fmiVersion="{version}" '
         f'modelName="{kind}" '
@@ -122,7 +122,7 @@ def model_description(
 
 
 def write_fmu(path: Path, kind: str, library: Path, **description: object) -> Path:
-    """The FMU of a C source that has been compiled."""
+    """Write the FMU of a C source and its compiled library."""
     from fmpy import platform, sharedLibraryExtension
 
     with zipfile.ZipFile(path, "w") as archive:

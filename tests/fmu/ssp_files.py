@@ -46,12 +46,12 @@ def system(
 
 def connectors(**kinds: str) -> str:
     """Connectors of the type Real: ``y="output"``, or ``y="output m"`` with a unit."""
-    made = ""
+    elements = ""
     for name, text in kinds.items():
         kind, _, unit = text.partition(" ")
-        typed = f'<ssc:Real unit="{unit}"/>' if unit else "<ssc:Real/>"
-        made += f'<ssd:Connector name="{name}" kind="{kind}">{typed}</ssd:Connector>\n'
-    return f"<ssd:Connectors>{made}</ssd:Connectors>"
+        type_element = f'<ssc:Real unit="{unit}"/>' if unit else "<ssc:Real/>"
+        elements += f'<ssd:Connector name="{name}" kind="{kind}">{type_element}</ssd:Connector>\n'
+    return f"<ssd:Connectors>{elements}</ssd:Connectors>"
 
 
 def component(name: str, source: str = "resources/gain.fmu", inner: str = "", more: str = "") -> str:
@@ -61,27 +61,28 @@ def component(name: str, source: str = "resources/gain.fmu", inner: str = "", mo
 
 def wire(start: str, end: str, inner: str = "", more: str = "") -> str:
     """A connection of ``element.connector``, or of ``connector`` of the system itself."""
-    said = ""
+    ends = ""
     for side, path in (("start", start), ("end", end)):
         element, dot, connector = path.partition(".")
-        said += f'{side}Element="{element}" ' if dot else ""
-        said += f'{side}Connector="{connector if dot else element}" '
-    return f"<ssd:Connection {said}{more}>{inner}</ssd:Connection>\n"
+        ends += f'{side}Element="{element}" ' if dot else ""
+        ends += f'{side}Connector="{connector if dot else element}" '
+    return f"<ssd:Connection {ends}{more}>{inner}</ssd:Connection>\n"
 
 
 def bindings(*values: tuple[str, Any], prefix: str = "", more: str = "", units: str = "") -> str:
-    """Inline values: numbers are real."""
+    """A binding with an inline `parameter_set`."""
     values_element = f"<ssd:ParameterValues>{parameter_set(*values, units=units)}</ssd:ParameterValues>"
     binding = f'<ssd:ParameterBinding prefix="{prefix}">{values_element}{more}</ssd:ParameterBinding>'
     return f"<ssd:ParameterBindings>{binding}</ssd:ParameterBindings>"
 
 
 def parameter_set(*values: tuple[str, Any], units: str = "", declared: str = "") -> str:
-    made = ""
+    """A set of parameters: a string is an element of its own, other values are real."""
+    parameters = ""
     for name, value in values:
-        typed = value if isinstance(value, str) else f'<ssv:Real value="{value}"/>'
-        made += f'<ssv:Parameter name="{name}">{typed}</ssv:Parameter>'
-    inner = f"<ssv:Parameters>{made}</ssv:Parameters>{units}"
+        value_element = value if isinstance(value, str) else f'<ssv:Real value="{value}"/>'
+        parameters += f'<ssv:Parameter name="{name}">{value_element}</ssv:Parameter>'
+    inner = f"<ssv:Parameters>{parameters}</ssv:Parameters>{units}"
     return f'<ssv:ParameterSet version="1.0" name="set" {declared}>{inner}</ssv:ParameterSet>'
 
 
@@ -99,7 +100,7 @@ def schema(version: str, name: str) -> Any:
 
 
 def faults(document: bytes) -> list[str]:
-    """What the schemas say about a document."""
+    """The errors that the schema of a document finds in it."""
     root = etree.fromstring(document)
     checker = schema(root.get("version") or "2.0", SUFFIX[etree.QName(root).localname])
     checker.validate(root)
@@ -114,7 +115,7 @@ def check_valid(path: Path) -> dict[str, bytes]:
     assert documents
     for name, document in documents.items():
         assert faults(document) == [], name
-        # what is inline has schemas of its own, which those of version 1.0 do not look into
+        # the schemas of version 1.0 do not check inline sets of parameters, which have their own schema
         for inner in etree.fromstring(document).iter(f"{{{PREFIXES['ssv']}}}ParameterSet"):
             assert faults(etree.tostring(inner)) == [], name
     return documents

@@ -4,7 +4,10 @@ import cosim
 
 
 class Stopper(cosim.Component):
-    """Asks to stop at a time, or in its initialization where that is 0 or before; counts what was handled."""
+    """Asks to stop at `stop_at`, or in its initialization if that is not positive.
+
+    ``count`` tells which handlers have run: it grows by 1, 10 and 100 at the start, the stop and the end.
+    """
 
     x = cosim.auxiliary_state(start=1.0)
     count = cosim.discrete(start=0.0)

@@ -9,11 +9,12 @@ import numpy as np
 
 from cosim_fmu import CoSimulation
 
-RATE, G = 4.0, 9.81
+RATE, G = 4.0, 9.81  # 1/s2, m/s2
+UNTIL = 1.2
 
 
 def order(parts: dict[str, Any], height: str, algorithm: str, options: dict[str, Any]) -> float:
-    """With which power of the communication step the error falls.
+    """The order of convergence: the power of the communication step with which the error falls.
 
     Parameters
     ----------
@@ -26,11 +27,11 @@ def order(parts: dict[str, Any], height: str, algorithm: str, options: dict[str,
     """
     spring = {"factor": -RATE, "offset": 10.0 * RATE + G}
     pairs = (("a", "b"), ("b", "a"))
-    links = [{"from": f"{one}.{height}", "to": f"{other}.push", **spring} for one, other in pairs]
+    links = [{"from": f"{source}.{height}", "to": f"{target}.push", **spring} for source, target in pairs]
     starts = {f"{name}.{height}": 11.0 for name in "ab"}
     errors = []
     for step in (0.04, 0.02):
         loop = CoSimulation(parts, links, algorithm, step, options=options, starts=starts, tolerance=1e-10)
-        found = loop.simulate(1.2)[f"a.{height}"][-1]
-        errors.append(abs(found - 10.0 - math.cos(2.0 * 1.2)))
+        height_at_end = loop.simulate(UNTIL)[f"a.{height}"][-1]
+        errors.append(abs(height_at_end - 10.0 - math.cos(2.0 * UNTIL)))
     return float(np.log2(errors[0] / errors[1]))

@@ -35,7 +35,7 @@ def make_tempo3(
     steady: str = 'resolution="10" intervalCounter="2"',
     measured: str = "",
 ) -> Path:
-    """``tempo3.fmu`` in `folder`; `steady` and `measured` have attributes of these clocks."""
+    """``tempo3.fmu`` in `folder`; `steady` and `measured` are XML attributes of the clocks of these names."""
     from fmpy import platform_tuple, sharedLibraryExtension
 
     path = folder / "tempo3.fmu"

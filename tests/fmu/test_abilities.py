@@ -1,4 +1,4 @@
-"""Abilities of participants: an object is asked, whatever its class."""
+"""An object has an ability of participants if it has all of its members, whatever its class."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -9,23 +9,24 @@ from cosim_master import abilities
 from cosim_master.ability import Ability
 
 ABILITIES = [
-    each
-    for each in vars(abilities).values()
-    if isinstance(each, type) and issubclass(type(each), type(Ability)) and each is not Ability
+    member
+    for member in vars(abilities).values()
+    if isinstance(member, type) and issubclass(type(member), type(Ability)) and member is not Ability
 ]
 
 
-class Delegates:
-    """Hands on to another object."""
+class Delegate:
+    """Takes its attributes from another object."""
 
-    def __init__(self, whole: Any) -> None:
-        self._whole = whole
+    def __init__(self, target: Any) -> None:
+        self._target = target
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._whole, name)
+        return getattr(self._target, name)
 
 
 def members(ability: type) -> list[str]:
+    """Names of the public members of an ability, also of those that it extends."""
     return [
         name
         for base in ability.__mro__
@@ -40,14 +41,14 @@ def test_there_are_abilities() -> None:
 
 
 @pytest.mark.parametrize("ability", ABILITIES)
-def test_what_hands_on_has_the_abilities_of_the_other(ability: type) -> None:
+def test_delegates_have_the_abilities_of_their_target(ability: type) -> None:
     names = members(ability)
-    whole = SimpleNamespace(**dict.fromkeys(names, print))
-    assert isinstance(whole, ability) and isinstance(Delegates(whole), ability)
+    complete = SimpleNamespace(**dict.fromkeys(names, print))
+    assert isinstance(complete, ability) and isinstance(Delegate(complete), ability)
     for name in names:
-        lacks = SimpleNamespace(**{other: print for other in names if other != name})
-        assert not isinstance(lacks, ability) and not isinstance(Delegates(lacks), ability)
-        if callable(vars(ability).get(name)):  # a method that is switched off
-            off = SimpleNamespace(**{**vars(lacks), name: None})
-            assert not isinstance(Delegates(off), ability)
+        incomplete = SimpleNamespace(**{other: print for other in names if other != name})
+        assert not isinstance(incomplete, ability) and not isinstance(Delegate(incomplete), ability)
+        if callable(vars(ability).get(name)):  # None instead of a method switches the ability off
+            switched_off = SimpleNamespace(**{**vars(incomplete), name: None})
+            assert not isinstance(Delegate(switched_off), ability)
     assert not isinstance(None, ability)

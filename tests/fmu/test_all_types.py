@@ -1,4 +1,4 @@
-"""Inputs, parameters and outputs that are switches, whole numbers, words and text, in every FMU."""
+"""Variables that are booleans, integers, choices and strings, in exported FMUs and in co-simulations."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from controlled import MODES, TEXTS, Controller, Plan
+from controlled import MODES, TEXTS
+from controlled_models import INPUTS, OUTPUTS, controller, outputs_in_process, plan
 from export_tools import export
 from native_tools import export_native, needs_compiler
 
 import cosim
-from cosim import kit
 from cosim_fmu import CoSimulation
 from cosim_master.participants.system_participant import SystemParticipant
 
@@ -21,21 +21,35 @@ KINDS = [
     pytest.param("native", 2, marks=needs_compiler),
     pytest.param("native", 3, marks=needs_compiler),
 ]
-GIVEN = {
+VALUES = {
     **{"enable": True, "mode": "gentle", "order": "go", "count": 3, "place": 0.5, "gain": 20.0},
     **{"inverted": True, "levels": 2, "law": "square", "surface": "dry"},
 }
-WRONG = {"mode": 4, "order": "stop", "levels": 0, "law": 0, "surface": "", "place": float("nan")}
+WRONG_VALUES = {"mode": 4, "order": "stop", "levels": 0, "law": 0, "surface": "", "place": float("nan")}
 
 
-def controller(**values: Any) -> cosim.Model:
-    model = cosim.Model("controlled")
-    model.add(Controller, "c", **values)
-    return model
+class Ticking(cosim.Component):
+    """Counts ticks, 1,000 in a second; the other outputs follow from the count."""
+
+    on = cosim.output(dtype=bool)
+    mode = cosim.output(choices=MODES)
+    count = cosim.output(dtype=int)
+    ticks = cosim.discrete(start=0.0)
+
+    @cosim.every(0.001, offset=0.0005, does="discrete")
+    def tick(ticks, ticks_next):
+        ticks_next[0] = ticks + 1.0
+
+    @cosim.kernel
+    def show(ticks, on, mode, count):
+        half = 0.5 * ticks
+        on[0] = 1.0 if half == float(int(half)) else 0.0
+        mode[0] = 1.0 if ticks < 100.0 else 2.0
+        count[0] = ticks
 
 
-class Driven:
-    """An FMU by the names of its variables; enumerations by their numbers."""
+class DrivenFmu:
+    """An instance of an FMU whose variables are read and set by name, enumerations as numbers."""
 
     def __init__(self, path: Path, version: int, folder: Path) -> None:
         from fmpy import extract, read_model_description
@@ -72,6 +86,7 @@ class Driven:
         self._access("set", name, [value])
 
     def refuses(self, name: str, value: Any) -> bool:
+        """Whether setting a variable fails."""
         from fmpy.fmi1 import FMICallException
 
         try:
@@ -80,7 +95,19 @@ class Driven:
             return True
         return False
 
+    def restore_bytes(self, data: Any) -> None:
+        if self.version == 2:
+            self.fmu.setFMUstate(self.fmu.deSerializeFMUstate(data))
+        else:
+            self.fmu.setFMUState(self.fmu.deserializeFMUState(data))
+
+    def to_bytes(self) -> Any:
+        if self.version == 2:
+            return self.fmu.serializeFMUstate(self.fmu.getFMUstate())
+        return self.fmu.serializeFMUState(self.fmu.getFMUState())
+
     def all(self) -> dict[str, Any]:
+        """The values of all variables except time."""
         return {name: self[name] for name in self.variables if name not in ("time", "c.time")}
 
 
@@ -90,7 +117,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def fmu(kind: str, version: int, folder: Path, tmp_path: Path) -> Iterator[Driven]:
+def fmu(kind: str, version: int, folder: Path, tmp_path: Path) -> Iterator[DrivenFmu]:
     path = folder / f"{kind}{version}.fmu"
     if not path.exists():
         _ = (
@@ -98,32 +125,22 @@ def fmu(kind: str, version: int, folder: Path, tmp_path: Path) -> Iterator[Drive
             if kind == "python"
             else export_native(controller(), path, fmi=version, all=False)
         )
-    driven = Driven(path, version, tmp_path / "unpacked")
+    driven = DrivenFmu(path, version, tmp_path / "unpacked")
     yield driven
     driven.fmu.freeInstance()
 
 
 def number(value: Any) -> Any:
-    """As an FMU has it: a word of an enumeration is its number."""
-    words = {"gentle": 1, "firm": 2, "off": 3, "linear": 1, "square": 2}
-    return words.get(value, value) if isinstance(value, str) else value
-
-
-def here(**values: Any) -> dict[str, Any]:
-    """What the outputs are in this process."""
-    system = controller().build()
-    state = system.default_state()
-    for name, value in values.items():
-        state[f"c.{name}"] = value
-    state.realize()
-    names = ("force", "is_active", "level", "shown_mode", "message")
-    found = {name: float(state[f"c.{name}"]) for name in names}
-    return {**found, "message": TEXTS[int(found["message"]) - 1]}
+    """The value of a variable in an FMU: the number of a choice, any other value as it is."""
+    numbers = {"gentle": 1, "firm": 2, "off": 3, "linear": 1, "square": 2}
+    return numbers.get(value, value) if isinstance(value, str) else value
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("kind", "version"), KINDS)
-def test_they_are_described_as_what_they_are(kind: str, version: int, fmu: Driven, folder: Path) -> None:
+def test_model_descriptions_declare_their_types(
+    kind: str, version: int, fmu: DrivenFmu, folder: Path
+) -> None:
     from fmpy.validation import validate_fmu
 
     assert validate_fmu(str(folder / f"{kind}{version}.fmu")) == []
@@ -151,13 +168,14 @@ def test_they_are_described_as_what_they_are(kind: str, version: int, fmu: Drive
 
 
 @pytest.mark.parametrize(("kind", "version"), KINDS)
-def test_they_are_set_and_read(kind: str, version: int, fmu: Driven) -> None:
+def test_they_are_set_and_read(kind: str, version: int, fmu: DrivenFmu) -> None:
+    """The outputs are those in this process: in initialization, after steps and in a restored state."""
     assert fmu["order"] == "hold" and fmu["surface"] == "wet"
     fmu.start()
     fmu["surface"] = "dry"
-    for name, value in GIVEN.items():
+    for name, value in VALUES.items():
         fmu[name] = number(value)
-    expected = here(**GIVEN)
+    expected = outputs_in_process(**VALUES)
     assert expected["is_active"] == 1.0 and expected["level"] == 2.0 and "ü" in expected["message"]
     assert {name: fmu[name] for name in expected} == expected
     fmu.fmu.exitInitializationMode()
@@ -165,31 +183,28 @@ def test_they_are_set_and_read(kind: str, version: int, fmu: Driven) -> None:
         for name, value in changes.items():
             fmu[name] = number(value)
         fmu.fmu.doStep(0.1 * i, 0.1)
-        expected = here(**{**GIVEN, **changes, **({"mode": "firm"} if i == 3 else {})})
+        expected = outputs_in_process(**{**VALUES, **changes, **({"mode": "firm"} if i == 3 else {})})
         assert {name: fmu[name] for name in expected} == expected
-    state = fmu.fmu.getFMUState() if version == 3 else fmu.fmu.getFMUstate()
-    data = fmu.fmu.serializeFMUState(state) if version == 3 else fmu.fmu.serializeFMUstate(state)
-    before = fmu.all()
+    data, saved_values = fmu.to_bytes(), fmu.all()
     fmu["order"], fmu["surface"] = "hold", "wet"
-    restore = fmu.fmu.deserializeFMUState if version == 3 else fmu.fmu.deSerializeFMUstate
-    (fmu.fmu.setFMUState if version == 3 else fmu.fmu.setFMUstate)(restore(data))
-    assert fmu.all() == before
+    fmu.restore_bytes(data)
+    assert fmu.all() == saved_values
 
 
 @pytest.mark.parametrize(("kind", "version"), KINDS)
-def test_what_is_none_of_them_is_refused(kind: str, version: int, fmu: Driven) -> None:
+def test_wrong_values_and_values_of_outputs_are_refused(kind: str, version: int, fmu: DrivenFmu) -> None:
     fmu.start()
     fmu.fmu.exitInitializationMode()
     before = fmu.all()
-    for name, value in WRONG.items():
+    for name, value in WRONG_VALUES.items():
         assert fmu.refuses(name, value), name
         assert fmu.all() == before
     for name in ("is_active", "message", "shown_mode"):
-        assert fmu.refuses(name, before[name]), name  # what is computed is never taken
+        assert fmu.refuses(name, before[name]), name
 
 
 @needs_compiler
-def test_what_jumps_is_set_in_event_mode(tmp_path: Path) -> None:
+def test_in_model_exchange_discrete_inputs_are_set_in_event_mode_only(tmp_path: Path) -> None:
     from fmpy import extract, read_model_description
     from fmpy.fmi1 import FMICallException
     from fmpy.fmi2 import FMU2Model
@@ -212,103 +227,12 @@ def test_what_jumps_is_set_in_event_mode(tmp_path: Path) -> None:
     fmu.setString([references["c.order"]], ["go"])
     fmu.enterContinuousTimeMode()
     fmu.setReal([references["c.place"]], [1.0])
-    assert fmu.getReal([references["c.force"]])[0] == -10.0 * 2.0 * 2.0 * 2.0
+    assert fmu.getReal([references["c.force"]])[0] == -10.0 * 2.0 * 2.0 * 2.0  # gain, mode, surface, count
     with pytest.raises(FMICallException):
         fmu.setBoolean([references["c.enable"]], [False])
     with pytest.raises(FMICallException):
         fmu.setString([references["c.order"]], ["hold"])
     fmu.freeInstance()
-
-
-def test_values_in_a_model() -> None:
-    assert here()["is_active"] == 0.0
-    model = controller(enable=True, mode="gentle", order="go", place=0.5, surface="dry")
-    system = model.build()
-    state = system.default_state()
-    state.realize()
-    assert float(state["c.force"]) == -10.0 * 0.5 * 1.0 * 1.0 * 2.0
-    for name, value, said in (
-        ("enable", 2, "c.enable: 2 is not a switch"),
-        ("mode", "fast", "c.mode: mode is 'fast', needs one of 'gentle', 'firm', 'off'"),
-        ("mode", True, "c.mode: mode is True, needs one of"),
-        ("order", "stop", "c.order: order is 'stop', needs one of 'hold', 'go'"),
-        ("count", 1.5, "c.count: count is 1.5, needs an integer"),
-    ):
-        with pytest.raises(cosim.StateError) as caught:
-            state[f"c.{name}"] = value
-        assert str(caught.value).startswith(said)
-    with pytest.raises(cosim.StateError, match="real number"):
-        system.write_slope(state, "c.enable", 1.0)
-
-
-def planned(*links: str) -> cosim.Model:
-    model = controller()
-    model.add(Plan, "plan")
-    for link in links:
-        model.connect(*link.split(" -> "))
-    return model
-
-
-def test_parts_are_connected_type_by_type() -> None:
-    links = [f"plan.{name} -> c.{name}" for name in ("enable", "mode", "order", "count", "place")]
-    state = planned(*links).build().default_state()
-    state.realize()
-    assert float(state["c.force"]) == -10.0 * 0.25 * 1.0 * 2.0 * 3.0
-    counted = planned("plan.enable -> c.count", "plan.mode -> c.place").build  # a number takes everything
-    with pytest.raises(cosim.ModelError, match="1, m is needed"):
-        counted()
-    planned("plan.enable -> c.count").build()
-
-
-@pytest.mark.parametrize(
-    ("link", "said"),
-    [
-        ("plan.place -> c.enable", "'plan.place' is a number, a switch is needed here."),
-        ("plan.count -> c.enable", "'plan.count' is a whole number, a switch is needed here."),
-        ("plan.place -> c.count", "'plan.place' is a number, a whole number is needed here."),
-        (
-            "plan.other -> c.order",
-            "'plan.other' is one of 'hold', 'go', 'stop', one of 'hold', 'go' is needed",
-        ),
-        ("plan.count -> c.mode", "'plan.count' is a whole number, one of 'gentle', 'firm', 'off' is needed"),
-    ],
-)
-def test_connections_that_cannot_be(link: str, said: str) -> None:
-    with pytest.raises(cosim.ModelError) as caught:
-        planned(link).build()
-    assert said in str(caught.value)
-
-
-def test_a_switch_takes_no_factor() -> None:
-    model = planned()
-    model.connect("plan.enable", "c.enable", factor=2.0)
-    with pytest.raises(cosim.ModelError, match="takes neither factor"):
-        model.build()
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({"dtype": str}, "dtype is str, needs float, int or bool, or str with choices"),
-        ({"dtype": complex}, "dtype is complex, needs float, int or bool, or str with choices"),
-        ({"choices": ("a", "a")}, "lists a choice twice"),
-        ({"choices": ("a", "b"), "unit": "m"}, "no unit, bounds, dtype or convert"),
-        ({"choices": ("a", "b"), "dtype": bool}, "no unit, bounds, dtype or convert"),
-    ],
-)
-def test_declarations_that_cannot_be(given: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(cosim.ContractError, match=sentence):
-        cosim.input(**given)
-
-
-NAMES = ("enable", "mode", "order", "count", "place")
-SHOWN = ("force", "is_active", "level", "shown_mode", "message")
-
-
-def plan() -> cosim.Model:
-    model = cosim.Model("planned")
-    model.add(Plan, "plan")
-    return model
 
 
 @pytest.mark.few(1)
@@ -321,55 +245,21 @@ def test_they_are_exchanged_in_a_co_simulation(planned_by: str, controlled_by: s
             participants[name] = export(model, tmp_path / f"{name}.fmu", all=False)
         else:
             participants[name] = SystemParticipant(model.build())
-    links = [f"a.plan.{name} -> b.c.{name}" for name in NAMES]
+    links = [f"a.plan.{name} -> b.c.{name}" for name in INPUTS]
     starts = {"b.c.surface": "dry", "b.c.law": "square", "b.c.inverted": True, "b.c.levels": 1}
     loop = CoSimulation(participants, links, "gauss_seidel", 0.1, starts=starts)
-    result = loop.simulate(0.3, record=[f"b.c.{name}" for name in SHOWN])
+    result = loop.simulate(0.3, record=[f"b.c.{name}" for name in OUTPUTS])
     assert float(result["b.c.force"][-1]) == 10.0 * 0.25 * 0.25 * 3.0
-    assert [result[f"b.c.{name}"][-1] for name in SHOWN[1:]] == [True, 1, 1, TEXTS[2]]
+    # active, at a level of 1, the largest one, in mode 1, with the message for a force beyond the levels
+    assert [result[f"b.c.{name}"][-1] for name in OUTPUTS[1:]] == [True, 1, 1, TEXTS[2]]
     with pytest.raises(cosim.ModelError, match="b.c.law.*'cubic', needs.*'linear', 'square'"):
         CoSimulation(participants, links, "gauss_seidel", 0.1, starts={"b.c.law": "cubic"})
 
 
-def test_what_is_given_in_a_model_file(tmp_path: Path) -> None:
-    file = tmp_path / "m.toml"
-    file.write_text(
-        '[model]\nname = "m"\n[components.hold]\ntype = "tests.controller"\nenable = true\nmode = "gentle"\n'
-        'order = "go"\nplace = 0.5\nsurface = "dry"\n',
-        "utf-8",
-    )
-    entry = kit.RegisteredClass("tests.controller", Controller, "tests", "tests", "1.0")
-    tests = kit.PluginRecord("tests", "tests", "1.0", "tests", "loaded", None, (entry,))
-    with kit.use_registry(kit.Registry([*cosim.registry().plugins, tests])):
-        state = cosim.Model.from_file(file).build().default_state()
-    state.realize()
-    assert float(state["hold.force"]) == -10.0 * 0.5 * 1.0 * 1.0 * 2.0
-
-
-class Ticking(cosim.Component):
-    """Switches on and off, and counts."""
-
-    on = cosim.output(dtype=bool)
-    mode = cosim.output(choices=MODES)
-    count = cosim.output(dtype=int)
-    ticks = cosim.discrete(start=0.0)
-
-    @cosim.every(0.001, offset=0.0005, does="discrete")
-    def tick(ticks, ticks_next):
-        ticks_next[0] = ticks + 1.0
-
-    @cosim.kernel
-    def tell(ticks, on, mode, count):
-        half = 0.5 * ticks
-        on[0] = 1.0 if half == float(int(half)) else 0.0
-        mode[0] = 1.0 if ticks < 100.0 else 2.0
-        count[0] = ticks
-
-
 @pytest.mark.thorough
 @needs_compiler
-def test_compiled_steps_exchange_them_as_python_does() -> None:
-    """Beyond 2000 steps systems are called by addresses, where nothing of them is text."""
+def test_compiled_steps_exchange_the_same_values_as_python() -> None:
+    """In runs of more than 2,000 steps compiled code calls the systems; strings are numbers there."""
     links = ["a.t.on -> b.c.enable", "a.t.mode -> b.c.mode", "a.t.count -> b.c.count"]
     starts = {"b.c.order": "go", "b.c.place": 1.0, "b.c.levels": 10**6}
 

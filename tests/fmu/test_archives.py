@@ -1,4 +1,4 @@
-"""Archives of FMUs on disks that are full."""
+"""Writing an archive to a full disk raises an error and leaves the file of that name as it was."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,8 @@ from cosim_export.interface.archive import write_archive
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sizes of files are limited by POSIX")
-def test_a_disk_that_is_full(tmp_path: Path) -> None:
+def test_on_a_full_disk_the_old_archive_remains(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the full disk."""
     import resource
     import signal
 

@@ -1,4 +1,4 @@
-"""Parameters that are one of several words: Enumerations with items in every FMU."""
+"""Parameters with choices: names in models and files, numbers in kernel functions, enumerations in FMUs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from export_tools import Fmu, export, running
+from export_tools import export, running
 from mixer import Mixer
 from native_tools import export_native, needs_compiler
 
@@ -15,6 +15,13 @@ import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation
 from cosim_workbench.component_schema import component_schema
+
+KINDS = [
+    pytest.param("python", 2),
+    pytest.param("native", 2, marks=needs_compiler),
+    pytest.param("native", 3, marks=needs_compiler),
+]
+WriteFmu = Callable[[str, int], Path]
 
 
 def mixer(**values: Any) -> cosim.Model:
@@ -24,6 +31,7 @@ def mixer(**values: Any) -> cosim.Model:
 
 
 def mixed(system: cosim.System, **values: Any) -> float:
+    """The output of a mixer with the given values."""
     state = system.default_state()
     for name, value in values.items():
         state[f"mixer.{name}"] = value
@@ -31,15 +39,15 @@ def mixed(system: cosim.System, **values: Any) -> float:
     return float(state["mixer.mixed"])
 
 
-def test_a_word_is_given_and_a_kernel_function_sees_its_number() -> None:
+def test_a_kernel_function_receives_the_number_of_a_choice() -> None:
     system = mixer(law="square root").build()
     assert mixed(system) == 2.0 + 200.0 + 1000.0
     assert mixed(system, law="linear", ends=["open", "closed"]) == 4.0 + 100.0 + 2000.0
-    assert mixed(system, law=2) == 16.0 + 200.0 + 1000.0  # as hosts and sweeps set it
+    assert mixed(system, law=2) == 16.0 + 200.0 + 1000.0  # hosts and sweeps set the number
 
 
 @pytest.mark.parametrize("wrong", ["cubic", 0, 4, 1.5, True, float("nan"), ["linear", "square"], None])
-def test_what_is_no_choice_is_refused(wrong: Any) -> None:
+def test_other_values_are_refused(wrong: Any) -> None:
     with pytest.raises(cosim.ModelError, match=r"law (is|has|is missing).*needs|law is nan|law is missing"):
         Mixer(law=wrong)
     system = mixer().build()
@@ -48,7 +56,7 @@ def test_what_is_no_choice_is_refused(wrong: Any) -> None:
             mixed(system, law=wrong)
 
 
-def test_the_words_that_there_are_stand_in_the_message() -> None:
+def test_the_message_lists_the_choices() -> None:
     with pytest.raises(cosim.ModelError, match="'cubic', needs.*'linear', 'square', 'square root'"):
         Mixer(law="cubic")
     with pytest.raises(cosim.ModelError, match=r"ends\[1\].*3, needs.*'open', 'closed'"):
@@ -56,7 +64,7 @@ def test_the_words_that_there_are_stand_in_the_message() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("options", "sentence"),
     [
         ({"choices": ("a", "a")}, "lists a choice twice"),
         ({"choices": "ab"}, "needs texts"),
@@ -68,30 +76,20 @@ def test_the_words_that_there_are_stand_in_the_message() -> None:
         ({"choices": ("a", "b"), "dtype": int}, "no unit, bounds"),
     ],
 )
-def test_declarations_that_cannot_be(given: dict[str, Any], sentence: str) -> None:
+def test_wrong_declarations_are_refused(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(cosim.ContractError, match=sentence):
-        cosim.parameter(**given)
+        cosim.parameter(**options)
 
 
-def test_the_schema_of_model_files_has_the_words() -> None:
+def test_the_schema_of_model_files_lists_the_choices() -> None:
     law = component_schema(Mixer)["properties"]["law"]
     assert law["anyOf"][0] == {"enum": ["linear", "square", "square root"]}
     assert law["default"] == "square"
 
 
-KINDS = [
-    pytest.param("python", 2),
-    pytest.param("native", 2, marks=needs_compiler),
-    pytest.param("native", 3, marks=needs_compiler),
-]
-
-
-Written = Callable[[str, int], Path]
-
-
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
-    """The FMU of a kind; each is made once."""
+def write_fmu(tmp_path_factory: pytest.TempPathFactory) -> WriteFmu:
+    """A function that writes the FMU of a mixer, each kind once."""
     folder = tmp_path_factory.mktemp("mixers")
 
     def write(kind: str, version: int) -> Path:
@@ -104,14 +102,14 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
 
 
 @pytest.mark.parametrize(("kind", "version"), KINDS)
-def test_they_are_enumerations_with_items(kind: str, version: int, written: Written) -> None:
+def test_fmus_declare_enumerations_with_items(kind: str, version: int, write_fmu: WriteFmu) -> None:
     from fmpy import read_model_description
     from fmpy.validation import validate_fmu
 
-    path = written(kind, version)
+    path = write_fmu(kind, version)
     assert validate_fmu(str(path)) == []
-    read = {v.name: v for v in read_model_description(str(path)).modelVariables}
-    law, ends = read["mixer.law"], read["mixer.ends" if version == 3 else "mixer.ends[2]"]
+    variables = {v.name: v for v in read_model_description(str(path)).modelVariables}
+    law, ends = variables["mixer.law"], variables["mixer.ends" if version == 3 else "mixer.ends[2]"]
     assert (law.type, law.variability, law.start) == ("Enumeration", "tunable", "2")
     assert law.declaredType.name == "Law" and ends.declaredType.name == "Ends"
     assert [(item.name, int(item.value)) for item in law.declaredType.items] == [
@@ -123,8 +121,8 @@ def test_they_are_enumerations_with_items(kind: str, version: int, written: Writ
 
 
 @pytest.mark.parametrize(("kind", "version"), KINDS[:2])
-def test_hosts_set_and_read_numbers_of_items(kind: str, version: int, written: Written) -> None:
-    with running(written(kind, version)) as fmu:
+def test_hosts_set_and_read_numbers_of_items(kind: str, version: int, write_fmu: WriteFmu) -> None:
+    with running(write_fmu(kind, version)) as fmu:
         fmu.types = {n: "Integer" if t == "Enumeration" else t for n, t in fmu.types.items()}
         fmu.start(**{"mixer.law": 3})
         assert (fmu["mixer.law"], fmu["mixer.mixed"]) == (3, 1202.0)
@@ -137,17 +135,16 @@ def test_hosts_set_and_read_numbers_of_items(kind: str, version: int, written: W
         assert (fmu["mixer.law"], fmu["mixer.mixed"]) == (1, 2204.0)
         with pytest.raises(Exception, match="fmi2GetReal"):
             fmu.slave.getReal([fmu.references["mixer.law"]])
-    assert isinstance(fmu, Fmu)
 
 
 @pytest.mark.parametrize(("kind", "version"), KINDS)
-def test_a_co_simulation_sets_them_by_their_words(kind: str, version: int, written: Written) -> None:
-    path = written(kind, version)
+def test_a_co_simulation_sets_choices_by_name(kind: str, version: int, write_fmu: WriteFmu) -> None:
+    path = write_fmu(kind, version)
     loop = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.mixer.law": "square root"})
     assert loop.simulate(0.2)["m.mixer.mixed"][-1] == 1202.0
 
 
-def test_the_command_that_describes_a_class_lists_the_words(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_describe_lists_the_choices_of_an_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["describe", "measures.delay"]) == 0
     (row,) = [line for line in capsys.readouterr().out.splitlines() if " interpolation " in line]
     words = ["one", "of", "'hermite',", "'dense_output';", "default", "'hermite'"]

@@ -1,4 +1,4 @@
-"""Tolerances and times of FMUs, and what they log."""
+"""Co-simulations use the tolerances and times of FMUs and write their logs."""
 
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,19 @@ from cosim_fmu.scenario.scenario import Scenario
 EXPERIMENT = '<DefaultExperiment startTime="0.5" stopTime="2.5" tolerance="1e-3" stepSize="0.25"/>'
 
 
+SCENARIO = '[participants.m]\nfmu = "logging.fmu"\n%s[master]\nuntil = 1.0\n'
+
+
 @pytest.fixture
-def telling(make_fmu: Any) -> Path:
-    path: Path = make_fmu("gain", name="telling", macros=("TELLS",), experiment=EXPERIMENT)
+def logging_fmu(make_fmu: Any) -> Path:
+    """An FMU that logs the tolerance that it receives, and a warning in each run."""
+    path: Path = make_fmu("gain", name="logging", macros=("TELLS",), experiment=EXPERIMENT)
     return path
 
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "tolerance"),
     [
         ({}, "0.001"),
         ({"tolerance": 1e-5}, "1e-05"),
@@ -31,52 +35,54 @@ def telling(make_fmu: Any) -> Path:
     ],
 )
 @pytest.mark.parametrize("process", [False, True])
-def test_tolerance_is_passed_on(
-    telling: Path, tmp_path: Path, options: dict[str, Any], told: str, process: bool
+def test_an_fmu_receives_its_default_tolerance_or_the_one_of_the_user(
+    logging_fmu: Path, tmp_path: Path, options: dict[str, Any], tolerance: str, process: bool
 ) -> None:
-    made = ProcessParticipant(telling) if process else FmuParticipant(telling)
-    assert isinstance(made, WritesLog)
-    made.write_log(tmp_path / "m.log", "all")
-    CoSimulation({"m": made}, **options).simulate(0.6)
-    assert (tmp_path / "m.log").read_text() == f"ok: tolerance {told}\nwarning: warned\n"
+    participant = ProcessParticipant(logging_fmu) if process else FmuParticipant(logging_fmu)
+    assert isinstance(participant, WritesLog)
+    participant.write_log(tmp_path / "m.log", "all")
+    CoSimulation({"m": participant}, **options).simulate(0.6)
+    assert (tmp_path / "m.log").read_text() == f"ok: tolerance {tolerance}\nwarning: warned\n"
 
 
-def test_without_a_default_no_tolerance_is_told(make_fmu: Any, tmp_path: Path) -> None:
-    made = FmuParticipant(make_fmu("gain", macros=("TELLS",)))
-    made.write_log(tmp_path / "m.log", "all")
-    CoSimulation({"m": made}, step=0.1).simulate(0.1)
+def test_without_a_default_an_fmu_receives_no_tolerance(make_fmu: Any, tmp_path: Path) -> None:
+    participant = FmuParticipant(make_fmu("gain", macros=("TELLS",)))
+    participant.write_log(tmp_path / "m.log", "all")
+    CoSimulation({"m": participant}, step=0.1).simulate(0.1)
     assert (tmp_path / "m.log").read_text() == "warning: warned\n"
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("options", "text"),
     [
         ({"tolerance": -1.0}, r"master.tolerance: is -1.0, needs a number above 0 and at most 0.1"),
         ({"tolerances": {"m": "small"}}, r"participants.m.tolerance: is 'small'"),
         ({"tolerances": {"n": 1e-3}}, r"no participant 'n'"),
     ],
 )
-def test_wrong_tolerances(telling: Path, given: dict[str, Any], text: str) -> None:
+def test_wrong_tolerances_are_refused(logging_fmu: Path, options: dict[str, Any], text: str) -> None:
     with pytest.raises(cosim.ModelError, match=text):
-        CoSimulation({"m": telling}, **given)
+        CoSimulation({"m": logging_fmu}, **options)
 
 
-def test_times_of_the_only_fmu(telling: Path, tmp_path: Path) -> None:
-    result = CoSimulation({"m": telling}).simulate()
+def test_the_times_of_an_fmu_are_used_if_it_is_the_only_one(logging_fmu: Path, tmp_path: Path) -> None:
+    result = CoSimulation({"m": logging_fmu}).simulate()
     assert result.time.tolist() == [0.5 + 0.25 * i for i in range(9)]
     drive = TimedInputs({"u": [[0.0, 1.0]]})
-    assert CoSimulation({"m": telling, "drive": drive}, ["drive.u -> m.u"]).simulate().time[-1] == 2.5
-    loop = CoSimulation({"m": telling, "n": telling})
+    assert CoSimulation({"m": logging_fmu, "drive": drive}, ["drive.u -> m.u"]).simulate().time[-1] == 2.5
+    loop = CoSimulation({"m": logging_fmu, "n": logging_fmu})
     assert (loop.start, loop.step, loop.until) == (0.0, 1e-3, None)
-    (tmp_path / "one.toml").write_text('[participants.m]\nfmu = "telling.fmu"\n[master]\nuntil = 1.0\n')
-    read = Scenario.read(tmp_path / "one.toml")
-    assert (read.start, read.step, read.until) == (0.5, 0.25, 1.0)
-    assert read.couple(CoSimulation).simulate(read.until).time.tolist() == [0.5, 0.75, 1.0]
+    (tmp_path / "one.toml").write_text(SCENARIO % "")
+    scenario = Scenario.read(tmp_path / "one.toml")
+    assert (scenario.start, scenario.step, scenario.until) == (0.5, 0.25, 1.0)
+    assert scenario.couple(CoSimulation).simulate(scenario.until).time.tolist() == [0.5, 0.75, 1.0]
 
 
-def test_an_experiment_without_a_step(make_fmu: Any, tmp_path: Path) -> None:
+def test_without_a_usable_step_or_end_these_have_defaults_or_are_missing(
+    make_fmu: Any, tmp_path: Path
+) -> None:
     path = make_fmu("gain", experiment='<DefaultExperiment stopTime="10"/>')
-    assert CoSimulation({"m": path}).step == 0.01
+    assert CoSimulation({"m": path}).step == 0.01  # a thousandth of the time to the end
     odd = make_fmu(
         "gain", name="odd", experiment='<DefaultExperiment startTime="3" stopTime="1" stepSize="-1"/>'
     )
@@ -87,10 +93,7 @@ def test_an_experiment_without_a_step(make_fmu: Any, tmp_path: Path) -> None:
         Scenario.read(tmp_path / "one.toml").couple(CoSimulation)
 
 
-SCENARIO = '[participants.m]\nfmu = "telling.fmu"\n%s[master]\nuntil = 1.0\n'
-
-
-def test_a_log_of_a_scenario(telling: Path, tmp_path: Path) -> None:
+def test_a_scenario_writes_the_log_of_an_fmu_at_its_level(logging_fmu: Path, tmp_path: Path) -> None:
     path = tmp_path / "one.toml"
     for level, lines in (
         ("", ["warned"]),
@@ -114,7 +117,7 @@ def test_a_log_of_a_scenario(telling: Path, tmp_path: Path) -> None:
         ('log = "nowhere/m.log"\n', r"one.toml:3: participants.m.log: there is no folder"),
     ],
 )
-def test_wrong_logs(telling: Path, tmp_path: Path, lines: str, text: str) -> None:
+def test_wrong_settings_of_logs_are_refused(logging_fmu: Path, tmp_path: Path, lines: str, text: str) -> None:
     path = tmp_path / "one.toml"
     path.write_text(SCENARIO % lines)
     with pytest.raises(cosim.ModelError, match=text):
@@ -126,14 +129,14 @@ def test_wrong_logs(telling: Path, tmp_path: Path, lines: str, text: str) -> Non
         Scenario.read(path).couple(CoSimulation)
 
 
-def test_a_log_that_cannot_be_written(telling: Path, tmp_path: Path) -> None:
-    made = FmuParticipant(telling)
-    made.write_log(tmp_path, "all")
+def test_a_log_that_cannot_be_written_is_an_error(logging_fmu: Path, tmp_path: Path) -> None:
+    participant = FmuParticipant(logging_fmu)
+    participant.write_log(tmp_path, "all")
     with pytest.raises(cosim.SimulationError, match="its.*directory"):
-        CoSimulation({"m": made}).simulate()
+        CoSimulation({"m": participant}).simulate()
 
 
-def test_a_participant_without_outputs_says_what_to_name() -> None:
+def test_a_warning_lists_signals_to_record_of_a_participant_without_outputs() -> None:
     variables = {
         n: kit.ParticipantVariable(n, c) for n, c in (("x", "local"), ("u", "input"), ("k", "parameter"))
     }
@@ -146,7 +149,7 @@ def test_a_participant_without_outputs_says_what_to_name() -> None:
             return [2.0 for _ in names]
 
     loop = CoSimulation({"m": Hidden({"u": [[0.0, 1.0]]})}, step=0.1)
-    (said,) = loop.simulate(0.1).warnings
-    assert said.startswith("m has no outputs") and 'signals = ["m.x", "m.u", "m.k"]' in said
+    (warning,) = loop.simulate(0.1).warnings
+    assert warning.startswith("m has no outputs") and 'signals = ["m.x", "m.u", "m.k"]' in warning
     named = loop.simulate(0.1, record=["m.x"])
     assert named.warnings == [] and named["m.x"].tolist() == [2.0, 2.0]

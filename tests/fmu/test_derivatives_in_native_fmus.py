@@ -1,4 +1,4 @@
-"""Derivatives along the run as outputs of native FMUs: the bytes of the run in Python."""
+"""Native FMUs with derivatives along the run as outputs have the bytes of the run in Python."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -99,7 +99,7 @@ def sampled() -> cosim.Model:
 def rows_of_run(
     model: cosim.Model, by: Sequence[str], of: Sequence[str], times: Sequence[float], **options: Any
 ) -> np.ndarray:
-    """The derivatives in this process, where each of the times ends a step; shape (times, by, of)."""
+    """The derivatives in this process, with a step that ends at each time; shape (times, by, of)."""
     system = model.build()
     simulator = cosim.Simulator(system, first_state(system), **options)
     carried = simulator.carry_tangents(by)
@@ -115,24 +115,20 @@ def rows_of_run(
     return np.array(rows).reshape(len(times), len(by), len(of))
 
 
-def rows_of_fmu(
-    path: Path, by: Sequence[str], of: Sequence[str], times: Sequence[float], write: Any = None
-) -> np.ndarray:
-    """The same, of the FMU in a host."""
+def rows_of_fmu(path: Path, by: Sequence[str], of: Sequence[str], times: Sequence[float]) -> np.ndarray:
+    """The derivatives of an FMU in a host; shape (times, by, of)."""
     names = [f"'d({x})/d({p})'" for p in by for x in of]
-    found = []
+    rows = []
     with Host(path) as host:
         for before, time in zip([0.0, *times], times, strict=False):
             if time > before:
                 host.step(before, time - before)
-            found.append(host.read(names))
-            if write is not None:
-                write(host, time)
-    return np.array(found).reshape(len(times), len(by), len(of))
+            rows.append(host.read(names))
+    return np.array(rows).reshape(len(times), len(by), len(of))
 
 
 class Host:
-    """An FMU of version 2 or 3 that is initialized, as fmpy has it."""
+    """An initialized instance of an FMU of FMI 2.0 or 3.0 in fmpy."""
 
     def __init__(self, path: Path, starts: Mapping[str, float] | None = None) -> None:
         description = fmpy.read_model_description(str(path))
@@ -140,8 +136,8 @@ class Host:
         self.fmu = fmpy.instantiate_fmu(
             fmpy.extract(str(path)), description, "CoSimulation", debug_logging=True
         )
-        self.is_third = description.fmiVersion.startswith("3")
-        if not self.is_third:
+        self.is_fmi3 = description.fmiVersion.startswith("3")
+        if not self.is_fmi3:
             self.fmu.setupExperiment(startTime=0.0)
         self.fmu.enterInitializationMode()
         for name, value in (starts or {}).items():
@@ -160,16 +156,16 @@ class Host:
 
     def read(self, names: Sequence[str]) -> list[float]:
         references = [self.references[name] for name in names]
-        return list((self.fmu.getFloat64 if self.is_third else self.fmu.getReal)(references))
+        return list((self.fmu.getFloat64 if self.is_fmi3 else self.fmu.getReal)(references))
 
     def write(self, name: str, value: float) -> None:
-        (self.fmu.setFloat64 if self.is_third else self.fmu.setReal)([self.references[name]], [value])
+        (self.fmu.setFloat64 if self.is_fmi3 else self.fmu.setReal)([self.references[name]], [value])
 
     def save(self) -> Any:
-        return (self.fmu.getFMUState if self.is_third else self.fmu.getFMUstate)()
+        return (self.fmu.getFMUState if self.is_fmi3 else self.fmu.getFMUstate)()
 
     def restore(self, state: Any) -> None:
-        (self.fmu.setFMUState if self.is_third else self.fmu.setFMUstate)(state)
+        (self.fmu.setFMUState if self.is_fmi3 else self.fmu.setFMUstate)(state)
 
     def directional(self, unknown: str, known: str) -> None:
         unknowns, knowns = [self.references[unknown]], [self.references[known]]
@@ -178,21 +174,23 @@ class Host:
 
 TIMES = [0.1 * i for i in range(21)]
 DEFAULT, MERSON = "integrators.dormand_prince", "integrators.runge_kutta_merson"
-LONG = pytest.mark.thorough
-"""Tangents of another method are compiled for seconds; a short run has those of the default one."""
+OTHER_METHOD = pytest.mark.thorough
+"""Compiling the tangents of a method takes seconds; a short run has those of the default one."""
 CASES = [
     (ball, ["b.e", "b.height", "b.push"], ["b.height", "b.speed", "b.energy"], DEFAULT, 2),
     (late, ["d.delay", "p.rate", "p.x"], ["p.x"], DEFAULT, 2),
     (sampled, ["s.gain", "s.x"], ["s.x", "s.held"], DEFAULT, 3),
-    pytest.param(ball, ["b.e", "b.height"], ["b.height"], "integrators.radau5", 3, marks=LONG),
-    pytest.param(ball, ["b.e", "b.height", "b.push"], ["b.height", "b.energy"], MERSON, 2, marks=LONG),
-    pytest.param(late, ["d.delay", "p.rate", "p.x"], ["p.x"], MERSON, 2, marks=LONG),
+    pytest.param(ball, ["b.e", "b.height"], ["b.height"], "integrators.radau5", 3, marks=OTHER_METHOD),
+    pytest.param(
+        ball, ["b.e", "b.height", "b.push"], ["b.height", "b.energy"], MERSON, 2, marks=OTHER_METHOD
+    ),
+    pytest.param(late, ["d.delay", "p.rate", "p.x"], ["p.x"], MERSON, 2, marks=OTHER_METHOD),
 ]
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize(("make", "by", "of", "integrator", "version"), CASES)
-def test_they_have_the_bytes_of_the_run_in_python(
+def test_derivatives_have_the_bytes_of_the_run_in_python(
     make: Callable[[], cosim.Model],
     by: list[str],
     of: list[str],
@@ -202,10 +200,9 @@ def test_they_have_the_bytes_of_the_run_in_python(
 ) -> None:
     options = {"integrator": integrator, "accuracy": 1e-8}
     path = export_native(make(), tmp_path / "fmu.fmu", derivatives=by, outputs=of, fmi=version, **options)
-    found = rows_of_fmu(path, by, of, TIMES)
-    wanted = rows_of_run(make(), by, of, TIMES, **options)
-    assert found.tobytes() == wanted.tobytes()
-    assert np.isfinite(found).all() and abs(found[-1]).min() > 0.0
+    rows = rows_of_fmu(path, by, of, TIMES)
+    assert rows.tobytes() == rows_of_run(make(), by, of, TIMES, **options).tobytes()
+    assert np.isfinite(rows).all() and abs(rows[-1]).min() > 0.0
 
 
 @pytest.fixture(scope="module", params=[2, 3])
@@ -221,8 +218,8 @@ def bouncing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     )
 
 
-def heights(path: Path, start: float, push: float, write_at: float) -> float:
-    """The height at 1.2 s where the push changes by 3 m/s2 at a time: after a bounce, or at none."""
+def height_at_end(path: Path, start: float, push: float, write_at: float) -> float:
+    """The height at 1.2 s if the push grows by 3 m/s2 at `write_at`."""
     with Host(path, {"b.height": start, "b.push": push}) as host:
         host.step(0.0, write_at)
         host.write("b.push", push + 3.0)
@@ -232,21 +229,25 @@ def heights(path: Path, start: float, push: float, write_at: float) -> float:
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("write_at", [0.3, 0.7])
-def test_what_a_host_writes_does_not_vary(bouncing: Path, write_at: float) -> None:
+def test_values_that_a_host_sets_in_a_run_are_constants(bouncing: Path, write_at: float) -> None:
+    """The derivatives agree with differences of runs in which the host sets the push at the same time.
+
+    0.3 s is before the first bounce, 0.7 s after it.
+    """
     with Host(bouncing, {"b.push": 0.5}) as host:
         host.step(0.0, write_at)
         host.write("b.push", 3.5)
         host.step(write_at, 1.2 - write_at)
-        found = host.read(["'d(b.height)/d(b.height)'", "'d(b.height)/d(b.push)'"])
+        derivatives = host.read(["'d(b.height)/d(b.height)'", "'d(b.height)/d(b.push)'"])
     h = 1e-4
-    by_height = (heights(bouncing, 1 + h, 0.5, write_at) - heights(bouncing, 1 - h, 0.5, write_at)) / (2 * h)
-    by_push = (heights(bouncing, 1.0, 0.5 + h, write_at) - heights(bouncing, 1.0, 0.5 - h, write_at)) / (
-        2 * h
-    )
-    assert found == pytest.approx([by_height, by_push], rel=1e-6)
+    low, high = (height_at_end(bouncing, 1.0 + moved, 0.5, write_at) for moved in (-h, h))
+    by_height = (high - low) / (2 * h)
+    low, high = (height_at_end(bouncing, 1.0, 0.5 + moved, write_at) for moved in (-h, h))
+    by_push = (high - low) / (2 * h)
+    assert derivatives == pytest.approx([by_height, by_push], rel=1e-6)
 
 
-def test_they_are_saved_and_restored(bouncing: Path) -> None:
+def test_derivatives_are_saved_and_restored(bouncing: Path) -> None:
     names = [f"'d(b.energy)/d({by})'" for by in ("b.e", "b.height", "b.push")]
     with Host(bouncing) as host:
         host.step(0.0, 0.7)
@@ -261,17 +262,17 @@ def test_they_are_saved_and_restored(bouncing: Path) -> None:
 
 def test_directional_derivatives_between_steps_change_nothing(bouncing: Path) -> None:
     name = "'d(b.energy)/d(b.e)'"
-    with Host(bouncing) as host, Host(bouncing) as other:
-        for each in (host, other):
-            each.step(0.0, 0.7)
-        other.directional("der(b.speed)", "b.push")
-        for each in (host, other):
-            each.step(0.7, 0.9)
-        assert host.read([name]) == pytest.approx(other.read([name]), rel=1e-14)
+    with Host(bouncing) as undisturbed, Host(bouncing) as asked:
+        for host in (undisturbed, asked):
+            host.step(0.0, 0.7)
+        asked.directional("der(b.speed)", "b.push")
+        for host in (undisturbed, asked):
+            host.step(0.7, 0.9)
+        assert undisturbed.read([name]) == pytest.approx(asked.read([name]), rel=1e-14)
 
 
-def test_in_event_mode_they_are_the_same(bouncing: Path) -> None:
-    """Of FMI 3.0: the host ends steps at events and has them handled; in FMI 2.0 the run is repeated."""
+def test_event_mode_does_not_change_derivatives(bouncing: Path) -> None:
+    """In event mode of FMI 3.0 the host ends steps at events; FMI 2.0 has no event mode for Co-Simulation."""
     names = [f"'d(b.height)/d({by})'" for by in ("b.e", "b.height")]
     runs = [
         fmpy.simulate_fmu(
@@ -287,11 +288,11 @@ def test_in_event_mode_they_are_the_same(bouncing: Path) -> None:
     ]
     ends = [[run[name][-1] for name in names] for run in runs]
     assert ends[0] == pytest.approx(ends[1], rel=1e-12)
-    assert ends[0] == pytest.approx([2.4993241133170887, 0.42661086416352934], rel=1e-9)  # closed form
+    assert ends[0] == pytest.approx([2.4993241133170887, 0.42661086416352934], rel=1e-9)  # the closed form
 
 
-class Two(cosim.Component):
-    """Law: y' = 1; at y = c x doubles, at y = d it loses a half: which is first depends on c - d."""
+class TwoEvents(cosim.Component):
+    """Law: y' = 1; at y = c x is doubled, at y = d reduced by 0.5; the order depends on c - d."""
 
     c = cosim.parameter(default=0.5)
     d = cosim.parameter(default=0.5)
@@ -322,11 +323,11 @@ class Two(cosim.Component):
         x_next[0] = x - 0.5
 
 
-def test_where_none_exists_they_are_not_numbers_and_the_log_says_why(
+def test_a_derivative_that_does_not_exist_is_nan_and_the_log_says_why(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     model = cosim.Model("two")
-    model.add(Two(), "m")
+    model.add(TwoEvents(), "m")
     path = export_native(model, tmp_path / "two.fmu", derivatives=["m.c"], outputs=["m.x"])
     with Host(path) as host:
         host.step(0.0, 0.4)
@@ -336,7 +337,8 @@ def test_where_none_exists_they_are_not_numbers_and_the_log_says_why(
         assert not math.isnan(host.read(["m.x"])[0])
         host.step(0.8, 0.2)
     assert capfd.readouterr().out.count("order changes") == 1
-    with Host(path, {"m.d": 0.5 + 1e-8}) as host:  # closer than the accuracy
+    # the events are closer to each other than the accuracy: the derivative is that of one side
+    with Host(path, {"m.d": 0.5 + 1e-8}) as host:
         host.step(0.0, 0.4)
         assert "one side" not in capfd.readouterr().out
         host.step(0.4, 0.4)
@@ -353,7 +355,9 @@ def test_where_none_exists_they_are_not_numbers_and_the_log_says_why(
         ({"derivatives": ["b.e", "b.nothing"]}, ["b.nothing"]),
     ],
 )
-def test_what_cannot_be_is_refused(options: dict[str, Any], words: list[str], tmp_path: Path) -> None:
+def test_exports_that_cannot_have_derivatives_are_refused(
+    options: dict[str, Any], words: list[str], tmp_path: Path
+) -> None:
     with pytest.raises(cosim.ModelError) as error:
         export_native(ball(), tmp_path / "ball.fmu", **{"derivatives": ["b.e"], **options})
     assert all(word in str(error.value) for word in words)
@@ -361,7 +365,7 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], words: list[str], tm
 
 
 @pytest.mark.thorough
-def test_flat_names(tmp_path: Path) -> None:
+def test_flat_names_of_derivatives(tmp_path: Path) -> None:
     path = export_native(
         ball(), tmp_path / "ball.fmu", derivatives=["b.e"], outputs=["b.height"], naming="flat"
     )

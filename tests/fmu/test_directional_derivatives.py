@@ -1,4 +1,4 @@
-"""Directional derivatives that FMUs provide, under the names of FMI 2.0 and of FMI 3.0."""
+"""A participant passes the directional derivatives of an FMU on, and `interface_newton` uses them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +11,15 @@ from cosim_master.participants.create_participants import open_fmu
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
-def test_they_are_told_and_used(version: str, tmp_path: Path, compiled: Callable[..., Path]) -> None:
+def test_directional_derivatives_are_declared_computed_and_used(
+    version: str, tmp_path: Path, compiled: Callable[..., Path]
+) -> None:
     fmu = make_loop(tmp_path, compiled, version)
     part = open_fmu(fmu, "part")
     assert part.describe().has_derivatives
     part.initialize(0.0, 1.0, {"u": 1.0})
     part.exit_initialization()
+    # y = x + gain u with a gain of -0.5
     assert list(part.directional_derivative(["y", "x"], ["u"], [2.0])) == [-1.0, 0.0]
     part.close()
 

@@ -1,4 +1,7 @@
-"""The errors that differences of participants state, against systems of ours in their places."""
+"""The error that is stated for derivatives by differences is at least the true one.
+
+The true error is known because the same system, in place of an opaque participant, has exact derivatives.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,7 @@ PARTS = {part.__name__: part for part in (Oscillator, Stiffening, Ball)}
 
 
 class Opaque(cosim.Participant):
-    """A system of which nothing but its values is known, as of an FMU."""
+    """A system behind the methods of a participant, without derivatives, like an FMU."""
 
     def __init__(self, system: cosim.System) -> None:
         self._system, self._inner = system, SystemParticipant(system)
@@ -91,12 +94,20 @@ class Opaque(cosim.Participant):
         self._inner.close()
 
 
-def both(
-    one: str, two: str, starts: Mapping[str, float], by: Sequence[str], **more: Any
+def run_both(
+    one: str,
+    two: str,
+    starts: Mapping[str, float],
+    by: Sequence[str],
+    *,
+    gains: Sequence[float] = (0.7, -0.4),
+    until: float = 0.5,
+    **settings: Any,
 ) -> tuple[cosim.Result, cosim.Result]:
-    """A coupling by differences of its first participant, and by exact derivatives of both."""
-    gains, until = more.pop("gains", (0.7, -0.4)), more.pop("until", 0.5)
-    given = {f"{n}.{path}": v for n, kind in (("one", one), ("two", two)) for path, v in STARTS[kind].items()}
+    """A coupling with differences of its first participant, and one with exact derivatives of both."""
+    defaults = {
+        f"{n}.{path}": v for n, kind in (("one", one), ("two", two)) for path, v in STARTS[kind].items()
+    }
     names = [f"one.{LINKS[one][0]}", f"two.{LINKS[two][0]}"]
 
     def run(first: Any) -> cosim.Result:
@@ -106,8 +117,8 @@ def both(
                 {"from": names[0], "to": f"two.{LINKS[two][1]}", "factor": gains[0], "convert": False},
                 {"from": names[1], "to": f"one.{LINKS[one][1]}", "factor": gains[1], "convert": False},
             ],
-            **{"algorithm": "jacobi", "step": STEP, "tolerance": 1e-12, **more},
-            starts={**given, **starts},
+            **{"algorithm": "jacobi", "step": STEP, "tolerance": 1e-12, **settings},
+            starts={**defaults, **starts},
         )
         return loop.simulate(until, record=names, derivatives=list(by))
 
@@ -115,8 +126,8 @@ def both(
     return run(Opaque(system)), run(system)
 
 
-def stated(result: cosim.Result) -> float:
-    """The relative error that the finding states; infinite where it states that nothing is certain."""
+def stated_error(result: cosim.Result) -> float:
+    """The relative error that the finding states; infinite if it says that no digit is certain."""
     (finding,) = result.findings
     assert finding.kind == BY_DIFFERENCES
     if "no digit" in finding.message or "rounding" in finding.message:
@@ -125,15 +136,15 @@ def stated(result: cosim.Result) -> float:
     return float(number)
 
 
-def worst_error(found: cosim.Result, exact: cosim.Result, by: Sequence[str]) -> float:
-    """Of all signals and directions, each relative to its largest derivative."""
-    worst = 0.0
+def largest_error(result: cosim.Result, exact: cosim.Result, by: Sequence[str]) -> float:
+    """The largest error of all derivatives, each relative to its largest value over time."""
+    largest = 0.0
     for name in exact.signals:
         for path in by:
-            wanted = exact.derivative(name, path)
-            error, size = np.abs(found.derivative(name, path) - wanted).max(), np.abs(wanted).max()
-            worst = max(worst, error / size if size > 0.0 else (math.inf if error > 0.0 else 0.0))
-    return worst
+            expected = exact.derivative(name, path)
+            error, size = np.abs(result.derivative(name, path) - expected).max(), np.abs(expected).max()
+            largest = max(largest, error / size if size > 0.0 else (math.inf if error > 0.0 else 0.0))
+    return largest
 
 
 @pytest.mark.few(1)
@@ -141,53 +152,56 @@ def worst_error(found: cosim.Result, exact: cosim.Result, by: Sequence[str]) -> 
     ("algorithm", "options"),
     [("jacobi", {}), ("gauss_seidel", {}), ("interface_newton", TIGHT)],
 )
-def test_random_couplings(algorithm: str, options: dict[str, Any]) -> None:
-    draw = np.random.default_rng(len(algorithm))
+def test_stated_errors_of_random_couplings(algorithm: str, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(len(algorithm))  # another seed for each algorithm
     for _ in range(4):
-        one, two = (str(kind) for kind in draw.choice(list(PARTS), 2))
+        one, two = (str(kind) for kind in rng.choice(list(PARTS), 2))
         starts = {
-            f"{name}.{path}": value * draw.uniform(0.6, 1.1)
+            f"{name}.{path}": value * rng.uniform(0.6, 1.1)
             for name, kind in (("one", one), ("two", two))
             for path, value in STARTS[kind].items()
         }
-        by = [str(path) for path in draw.choice(list(starts), 3, replace=False)]
-        more = {"algorithm": algorithm, "options": options, "until": 0.6, "gains": draw.uniform(-1.0, 1.0, 2)}
-        more["gains"] = more["gains"].tolist()
-        found, exact = both(one, two, starts, by, **more)
-        assert worst_error(found, exact, by) <= stated(found) + 1e-9, (one, two, by)
-        assert stated(found) < 1e-3
+        by = [str(path) for path in rng.choice(list(starts), 3, replace=False)]
+        gains = rng.uniform(-1.0, 1.0, 2).tolist()
+        result, exact = run_both(
+            one, two, starts, by, gains=gains, until=0.6, algorithm=algorithm, options=options
+        )
+        assert largest_error(result, exact, by) <= stated_error(result) + 1e-9, (one, two, by)
+        assert stated_error(result) < 1e-3
 
 
 @pytest.mark.parametrize("size", [1e-15, 1e-9])
 @pytest.mark.parametrize("path", ["one.m.bias", "two.m.bias"])
-def test_a_parameter_whose_increments_are_lost(path: str, size: float) -> None:
-    """Beside values of size 1 the increments round, or are nothing: no derivative is a silent 0."""
-    found, exact = both("Stiffening", "Stiffening", {path: size}, [path])
-    assert worst_error(found, exact, [path]) <= stated(found)
-    assert stated(found) > 1e-4
+def test_the_error_is_large_if_increments_of_a_parameter_are_rounded(path: str, size: float) -> None:
+    """They are added to values of size 1; a derivative that is lost is not a 0 without a warning."""
+    result, exact = run_both("Stiffening", "Stiffening", {path: size}, [path])
+    assert largest_error(result, exact, [path]) <= stated_error(result)
+    assert stated_error(result) > 1e-4
 
 
 def test_directions_of_different_units_state_their_own_errors() -> None:
     """A derivative of size 1e9 hides no error of one of size 1."""
     by = ["one.m.k", "one.m.bias", "two.m.x"]
     starts = {"one.m.bias": 1e-9, "two.m.x": 1e9}
-    found, exact = both("Stiffening", "Oscillator", starts, by, gains=(0.7, 1e-9))
-    assert worst_error(found, exact, by) <= stated(found)
+    result, exact = run_both("Stiffening", "Oscillator", starts, by, gains=(0.7, 1e-9))
+    assert largest_error(result, exact, by) <= stated_error(result)
 
 
-def test_no_influence_is_exactly_0() -> None:
-    found, exact = both("Stiffening", "Oscillator", {}, ["two.m.k"], gains=(0.7, 0.0))
-    assert worst_error(found, exact, ["two.m.k"]) <= stated(found)
-    assert set(found.derivative("one.m.place", "two.m.k").tolist()) == {0.0}
-    assert stated(found) < 1e-6
-    found, exact = both("Oscillator", "Oscillator", {"one.m.x": 0.0, "two.m.x": 0.0}, ["one.m.k"])
-    assert worst_error(found, exact, ["one.m.k"]) == 0.0
+def test_without_influence_the_derivative_is_exactly_0() -> None:
+    result, exact = run_both("Stiffening", "Oscillator", {}, ["two.m.k"], gains=(0.7, 0.0))
+    assert largest_error(result, exact, ["two.m.k"]) <= stated_error(result)
+    assert set(result.derivative("one.m.place", "two.m.k").tolist()) == {0.0}
+    assert stated_error(result) < 1e-6
+    result, exact = run_both("Oscillator", "Oscillator", {"one.m.x": 0.0, "two.m.x": 0.0}, ["one.m.k"])
+    assert largest_error(result, exact, ["one.m.k"]) == 0.0
 
 
-def test_a_bounce_at_a_communication_point() -> None:
-    """Some neighbors have bounced when their outputs are read, others have not."""
+def test_no_digit_is_certain_if_a_ball_bounces_at_a_communication_point() -> None:
+    """Of the runs of the differences, some have bounced when their outputs are read, others have not."""
     by = ["one.m.height", "one.m.e"]
-    found, exact = both("Ball", "Oscillator", {"one.m.height": 9.81 * 0.4**2 / 2.0}, by, gains=(0.7, 0.0))
-    assert stated(found) == math.inf
+    result, exact = run_both(
+        "Ball", "Oscillator", {"one.m.height": 9.81 * 0.4**2 / 2.0}, by, gains=(0.7, 0.0)
+    )
+    assert stated_error(result) == math.inf
     ends = [exact.derivative("one.m.seen", path)[-1] for path in by]
-    assert np.isnan(ends).all()  # one-sided: which of both comes first depends on the height
+    assert np.isnan(ends).all()  # there is no derivative: the height decides which comes first

@@ -1,4 +1,4 @@
-"""Experiments with reference results inside FMUs: written by exports, run by `cosim validate`."""
+"""Exports write experiments with reference results into FMUs, and `cosim validate` runs them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cosim_fmi.validate.validate_command import check_run
 
 Make = Callable[..., Path]
 RELATED = '<Related type="application/x-ma-hs-experiments" role="{role}" source="{source}"/>'
-HEAD = (
+MANIFEST_HEAD = (
     '<fmiReferences xmlns:fmi-ls="http://fmi-standard.org/fmi-ls-manifest" '
     'fmi-ls:fmi-ls-name="org.fmi-standard.fmi-ls-ref" fmi-ls:fmi-ls-version="1.0.0-alpha.1" '
     'fmi-ls:fmi-ls-description="x">'
@@ -33,11 +33,14 @@ SSV = (
 )
 
 
-def bring(fmu: Path, files: Mapping[str, str], role: str = "experiment", source: str = "one.exp") -> Path:
-    """The FMU with an experiment and other files in the folder of the layered standard."""
+def add_experiment(
+    fmu: Path, files: Mapping[str, str], role: str = "experiment", source: str = "one.exp"
+) -> Path:
+    """Add an experiment and other files to an FMU, in the folder of the layered standard."""
     with zipfile.ZipFile(fmu, "a") as archive:
         archive.writestr(
-            f"{PLACE}/{MANIFEST}", f"{HEAD}{RELATED.format(role=role, source=source)}</fmiReferences>"
+            f"{PLACE}/{MANIFEST}",
+            f"{MANIFEST_HEAD}{RELATED.format(role=role, source=source)}</fmiReferences>",
         )
         for name, text in files.items():
             archive.writestr(f"{PLACE}/{name}", text)
@@ -45,12 +48,13 @@ def bring(fmu: Path, files: Mapping[str, str], role: str = "experiment", source:
 
 
 def experiment(inner: str, attributes: str = "") -> str:
+    """The text of a file with one experiment."""
     return f'<Experiments name="x"><Experiment name="one" {attributes}>{inner}</Experiment></Experiments>'
 
 
 def faults_of(folder: Path, files: Mapping[str, str], source: str) -> list[str]:
-    """What is wrong with an experiment whose files lie in the folder of an unpacked FMU."""
-    manifest = f"{HEAD}{RELATED.format(role='experiment', source=source)}</fmiReferences>"
+    """The faults that are found in an experiment whose files are in the folder of an unpacked FMU."""
+    manifest = f"{MANIFEST_HEAD}{RELATED.format(role='experiment', source=source)}</fmiReferences>"
     for name, text in {MANIFEST: manifest, **files}.items():
         (folder / PLACE / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / PLACE / name).write_text(text, "utf-8")
@@ -60,6 +64,7 @@ def faults_of(folder: Path, files: Mapping[str, str], source: str) -> list[str]:
 
 
 def findings(fmu: Path) -> list[Finding]:
+    """The findings of a validation that concern experiments."""
     return [f for f in check_run(fmu, 20.0) if f.where == "experiments"]
 
 
@@ -69,36 +74,40 @@ GAIN = {
     ),
     "p.ssv": SSV,
     "in.csv": "time,u\n0,1\n0.1,2\n0.2,5\n",
-    "out.csv": "time,y\n0,3\n0.1,3\n0.2,6\n",  # the gain follows its input of the start of a step
+    "out.csv": "time,y\n0,3\n0.1,3\n0.2,6\n",  # y = 3 u with the input of the start of a step
 }
 
 
 class TestForeignExperiments:
-    """Of any FMU that brings some."""
+    """The experiments that any FMU may contain."""
 
     @pytest.mark.few(1)
     @pytest.mark.parametrize("role", ["experiment", "experiment/smoke-test", "experiment/validation"])
-    def test_parameters_stimuli_and_references(self, make_fmu: Make, role: str) -> None:
-        assert findings(bring(make_fmu("gain"), GAIN, role)) == []
+    def test_an_experiment_with_parameters_stimuli_and_references_is_run(
+        self, make_fmu: Make, role: str
+    ) -> None:
+        assert findings(add_experiment(make_fmu("gain"), GAIN, role)) == []
 
     def test_a_result_that_differs_is_an_error(self, make_fmu: Make) -> None:
-        (found,) = findings(bring(make_fmu("gain"), {**GAIN, "out.csv": "time,y\n0,3\n0.1,3\n0.2,6.01\n"}))
-        assert found.severity == "error"
-        assert found.text == "one: y differs from its reference by 0.01 at t = 0.2 s, allowed: 0.00301"
+        (finding,) = findings(
+            add_experiment(make_fmu("gain"), {**GAIN, "out.csv": "time,y\n0,3\n0.1,3\n0.2,6.01\n"})
+        )
+        assert finding.severity == "error"
+        assert finding.text == "one: y differs from its reference by 0.01 at t = 0.2 s, allowed: 0.00301"
 
     @pytest.mark.thorough
-    def test_times_of_an_older_form(self, make_fmu: Make) -> None:
+    def test_times_may_be_attributes_of_the_experiment_as_in_older_drafts(self, make_fmu: Make) -> None:
         inner = (
             GAIN["one.exp"]
             .replace(TIMES, "")
             .replace('name="one"', 'name="one" stopTime="0.2" stepSize="0.1"')
         )
-        assert findings(bring(make_fmu("gain"), {**GAIN, "one.exp": inner})) == []
+        assert findings(add_experiment(make_fmu("gain"), {**GAIN, "one.exp": inner})) == []
         wrong = {**GAIN, "one.exp": inner, "out.csv": "time,y\n0,3\n0.2,7\n"}
-        assert len(findings(bring(make_fmu("gain", name="other"), wrong))) == 1
+        assert len(findings(add_experiment(make_fmu("gain", name="other"), wrong))) == 1
 
     def test_other_roles_are_not_run(self, make_fmu: Make) -> None:
-        assert findings(bring(make_fmu("gain"), {"one.exp": "no XML"}, "document")) == []
+        assert findings(add_experiment(make_fmu("gain"), {"one.exp": "no XML"}, "document")) == []
 
     @pytest.mark.parametrize(
         ("files", "source", "says"),
@@ -121,58 +130,58 @@ class TestForeignExperiments:
             ),
         ],
     )
-    def test_what_is_wrong_is_said(
+    def test_faults_of_an_experiment_are_reported(
         self, tmp_path: Path, files: Mapping[str, str], source: str, says: str
     ) -> None:
         (fault,) = faults_of(tmp_path, files, source)
         assert says in fault
 
-    def test_what_is_wrong_is_a_warning(self, make_fmu: Make) -> None:
-        (found,) = findings(bring(make_fmu("gain"), {}))
-        assert (found.severity, found.text) == ("warning", "one.exp is missing")
+    def test_a_fault_of_an_experiment_is_a_warning(self, make_fmu: Make) -> None:
+        (finding,) = findings(add_experiment(make_fmu("gain"), {}))
+        assert (finding.severity, finding.text) == ("warning", "one.exp is missing")
 
-    def test_a_signal_that_is_not_there_is_an_error(self, make_fmu: Make) -> None:
-        (found,) = findings(bring(make_fmu("gain"), {**GAIN, "out.csv": "time,z\n0,3\n"}))
-        assert found.severity == "error" and "names z," in found.text
+    def test_a_signal_that_the_fmu_does_not_have_is_an_error(self, make_fmu: Make) -> None:
+        (finding,) = findings(add_experiment(make_fmu("gain"), {**GAIN, "out.csv": "time,z\n0,3\n"}))
+        assert finding.severity == "error" and "names z," in finding.text
 
 
-class TestOurExports:
-    """`cosim export` lets FMUs bring one."""
+class TestSmokeExperiments:
+    """An export adds the start of a run as an experiment."""
 
     @pytest.mark.thorough
-    def test_a_smoke_experiment(self, make_fmu: Make, tmp_path: Path) -> None:
+    def test_a_smoke_experiment_has_fifty_steps_and_all_outputs(self, make_fmu: Make, tmp_path: Path) -> None:
         fmu = export(oscillator(), tmp_path / "x.fmu", step_size=0.01, stop_time=1.0)
         assert add_smoke_experiment(fmu) == ""
         folder = FmuArchive(fmu).unpack()
         try:
-            (found,), faults = read_experiments(folder)
+            (experiment,), faults = read_experiments(folder)
         finally:
             remove_folder(folder)
         assert faults == []
-        assert (found["start"], found["stop"], found["step"]) == (0.0, 0.5, 0.01)
-        assert len(found["references"]["felt"]) == 51
-        assert found["relative"] == 1e-5
-        read = make_fmu("gain")
-        assert add_smoke_experiment(read) == "" and findings(read) == []
+        assert (experiment["start"], experiment["stop"], experiment["step"]) == (0.0, 0.5, 0.01)
+        assert len(experiment["references"]["felt"]) == 51
+        assert experiment["relative"] == 1e-5
+        gain = make_fmu("gain")
+        assert add_smoke_experiment(gain) == "" and findings(gain) == []
 
-    def test_one_that_cannot_run_here_has_none(self, make_fmu: Make, tmp_path: Path) -> None:
+    def test_an_fmu_without_a_binary_for_this_machine_has_none(self, make_fmu: Make, tmp_path: Path) -> None:
         fmu = make_fmu("gain")
-        other = tmp_path / "other.fmu"
-        with zipfile.ZipFile(fmu) as archive, zipfile.ZipFile(other, "w") as written:
-            written.writestr("modelDescription.xml", archive.read("modelDescription.xml"))
-        assert add_smoke_experiment(other).startswith("no smoke experiment: it has no binary for ")
+        without_binary = tmp_path / "other.fmu"
+        with zipfile.ZipFile(fmu) as archive, zipfile.ZipFile(without_binary, "w") as target:
+            target.writestr("modelDescription.xml", archive.read("modelDescription.xml"))
+        assert add_smoke_experiment(without_binary).startswith("no smoke experiment: it has no binary for ")
 
-    def test_one_without_finite_outputs_has_none(self, make_fmu: Make) -> None:
+    def test_an_fmu_without_finite_outputs_has_none(self, make_fmu: Make) -> None:
         fmu = make_fmu("naughty", macros=("BLOWS_UP",))
         before = fmu.read_bytes()
         assert add_smoke_experiment(fmu) == "no smoke experiment: none of its outputs is finite"
         assert fmu.read_bytes() == before
 
 
-class TestThePage:
-    """``cosim validate *.fmu --report page.html``."""
+class TestReport:
+    """The page of ``cosim validate *.fmu --report page.html``."""
 
-    def test_a_row_for_each(
+    def test_the_page_has_a_row_for_each_fmu(
         self,
         make_fmu: Make,
         tmp_path: Path,
@@ -180,7 +189,7 @@ class TestThePage:
         capsys: pytest.CaptureFixture[str],
     ) -> None:
         monkeypatch.chdir(tmp_path)
-        bring(make_fmu("gain", tool="A &lt;tool>"), GAIN)
+        add_experiment(make_fmu("gain", tool="A &lt;tool>"), GAIN)
         make_fmu("naughty", macros=("HIDES",))
         (tmp_path / "bad.fmu").write_bytes(b"no archive")
         assert main(["validate", "gain.fmu", "naughty.fmu", "bad.fmu", "--report", "page.html"]) == 1
@@ -192,27 +201,29 @@ class TestThePage:
         assert page.count("<tr><td>") + page.count('<tr><td><a href="#fmu') >= 3
         assert "FMU: not a ZIP archive" in page
 
-    def test_its_folder_has_to_exist(self, make_fmu: Make, tmp_path: Path) -> None:
+    def test_the_folder_of_the_page_has_to_exist(self, make_fmu: Make, tmp_path: Path) -> None:
         assert main(["validate", str(make_fmu("gain")), "--report", str(tmp_path / "no" / "page.html")]) != 0
 
 
-def test_values_at_times() -> None:
+def test_a_series_is_interpolated_or_held_and_constant_outside() -> None:
+    """At a time with two values, the second one counts."""
     series = {"time": [0.0, 1.0, 1.0, 3.0], "u": [0.0, 2.0, 5.0, 7.0]}
-    wanted = {
+    expected = {
         -1.0: (0.0, 0.0),
         0.0: (0.0, 0.0),
         0.5: (1.0, 0.0),
         1.0: (5.0, 5.0),
         2.0: (6.0, 5.0),
         3.0: (7.0, 7.0),
+        9.0: (7.0, 7.0),
     }
-    for time, (linear, held) in (wanted | {9.0: (7.0, 7.0)}).items():
+    for time, (linear, held) in expected.items():
         assert at_time(series, "u", time, is_linear=True) == linear
         assert at_time(series, "u", time, is_linear=False) == held
 
 
 @pytest.mark.parametrize(
-    ("given", "differs"),
+    ("values", "differs"),
     [
         ([1.0, 1.0], False),
         ([1.0, 1.0 + 0.9e-3], False),
@@ -220,12 +231,13 @@ def test_values_at_times() -> None:
         ([1.0, float("nan")], True),
     ],
 )
-def test_a_constant_is_compared_with_its_size(given: list[float], differs: bool) -> None:
-    told = {"references": {"time": [0.0, 1.0], "y": [1.0, 1.0]}, "relative": 1e-3}
-    assert bool([*disagreements(told, {"time": [0.0, 1.0], "y": given}, ["y"])]) == differs
+def test_the_tolerance_of_a_constant_is_relative_to_its_value(values: list[float], differs: bool) -> None:
+    reference = {"references": {"time": [0.0, 1.0], "y": [1.0, 1.0]}, "relative": 1e-3}
+    assert bool([*disagreements(reference, {"time": [0.0, 1.0], "y": values}, ["y"])]) == differs
 
 
-def test_whole_numbers_are_the_same_or_not() -> None:
-    told = {"references": {"time": [0.0, 1.0], "n": [3.0, 4.0]}, "relative": 0.9}
-    assert [*disagreements(told, {"time": [0.0, 1.0], "n": [3.0, 4.0]}, [])] == []
-    assert len([*disagreements(told, {"time": [0.0, 1.0], "n": [3.0, 3.0]}, [])]) == 1
+def test_integers_have_no_tolerance() -> None:
+    """The signals in the last argument are real; ``n`` is not among them."""
+    reference = {"references": {"time": [0.0, 1.0], "n": [3.0, 4.0]}, "relative": 0.9}
+    assert [*disagreements(reference, {"time": [0.0, 1.0], "n": [3.0, 4.0]}, [])] == []
+    assert len([*disagreements(reference, {"time": [0.0, 1.0], "n": [3.0, 3.0]}, [])]) == 1

@@ -1,42 +1,26 @@
-"""Exported FMUs in co-simulation tools that others made, each in an environment of its own.
+"""Other co-simulation tools compute the numbers of a simulator with exported FMUs.
 
-The environments are those of the benchmarks (``COSIM_PEERS``, else they are made, which takes a while and a
-package index). They lack our packages, and mostly NumPy and llvmlite, so this also shows what an FMU carries.
+Their environments lack the packages of cosim, and mostly NumPy and llvmlite, which an FMU has to bring along.
 """
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
-import pluggy
 import pytest
+from benchmark_peers import CLIENTS, peers
 from export_tools import export, oscillator
 from fmpy import read_model_description
 from native_tools import export_native, needs_compiler
 
 import cosim
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 NAMES = ("osc.position", "felt", "osc.acceleration")
 FORCE, STEPS, H = 1.5, 40, 0.01
-CLIENTS = {  # environment, script, step, whether variables are numbers there, packages that it lacks
-    "libcosim": ("libcosimpy", "client_libcosim.py", "10000000", True, (np, pluggy)),
-    "ecos": ("ecospy", "client_ecos.py", "0.01", False, (np, pluggy)),
-    "CoFMUPy": ("cofmupy", "client_cofmupy.py", "0.01", False, (pluggy,)),
-}
-
-
-def peers() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("peers_of_benchmarks", BENCHMARKS / "peers.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def packages(folder: Path, modules: tuple[ModuleType, ...]) -> Path:
-    """A folder that shows some of our packages to another Python of the same version."""
+    """A folder with links to some installed packages, for another Python of the same version."""
     folder.mkdir()
     for module in modules:
         source = Path(str(module.__file__)).parent
@@ -52,16 +36,16 @@ def packages(folder: Path, modules: tuple[ModuleType, ...]) -> Path:
     "native", [pytest.param(True, marks=needs_compiler), False], ids=["native", "python"]
 )
 @pytest.mark.parametrize("client", CLIENTS)
-def test_the_same_numbers_in(client: str, native: bool, tmp_path: Path) -> None:
-    environment, script, size, by_reference, lacks = CLIENTS[client]
+def test_other_tools_compute_the_same_numbers(client: str, native: bool, tmp_path: Path) -> None:
+    environment, script, size, by_reference, missing = CLIENTS[client]
     path = (export_native if native else export)(oscillator(), tmp_path / "oscillator.fmu")
-    lacks = () if native else lacks
+    missing = () if native else missing
     references = {v.name: str(v.valueReference) for v in read_model_description(str(path)).modelVariables}
-    words = [references[n] if by_reference else n for n in ("osc.force", *NAMES)]
-    arguments = [path, packages(tmp_path / "packages", lacks), STEPS, size, words[0], FORCE, *words[1:]]
+    force, *outputs = [references[n] if by_reference else n for n in ("osc.force", *NAMES)]
+    arguments = [path, packages(tmp_path / "packages", missing), STEPS, size, force, FORCE, *outputs]
     tools = peers()
     try:
-        found = tools.run_peer(environment, f"fmu/{script}", [str(word) for word in arguments])
+        answer = tools.run_peer(environment, f"fmu/{script}", [str(argument) for argument in arguments])
     except tools.PeerError as error:
         if "install" in str(error):
             pytest.skip(f"{client} cannot be installed here: {error}")
@@ -71,8 +55,8 @@ def test_the_same_numbers_in(client: str, native: bool, tmp_path: Path) -> None:
     state["osc.force"] = FORCE
     simulator = cosim.Simulator(system, state, accuracy=1e-6)
     simulator.initialize()
-    for i, row in enumerate(found["rows"]):
+    for i, row in enumerate(answer["rows"]):
         simulator.advance_to(i * H + H, within=1e-9 * H)
         simulator.state.realize(cosim.Stage.REPORT)
         np.testing.assert_allclose(row, [simulator.state[n] for n in NAMES], rtol=1e-9, err_msg=f"step {i}")
-    assert len(found["rows"]) == STEPS
+    assert len(answer["rows"]) == STEPS

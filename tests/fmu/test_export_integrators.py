@@ -1,4 +1,4 @@
-"""Every integrator in an exported FMU: the numbers of a simulator, its memory in the saved state."""
+"""Each integrator computes the same in an exported FMU as in a simulator, and is saved and restored."""
 
 import json
 import zipfile
@@ -24,23 +24,26 @@ def test_there_are_integrators() -> None:
 
 
 def options_of(integrator: str) -> dict[str, Any]:
-    """A step where there is no error control; none where the integrator cannot do this system."""
+    """A fixed step for an integrator without error control."""
     cls = cosim.registry().get("integrator", integrator)
     return {} if cls.capabilities.adaptive else {"fixed_step": 1e-3}
 
 
 def rows(fmu: Fmu, first: int, last: int) -> list[list[float]]:
-    found = []
+    """The outputs after the steps `first` to `last` - 1, with a force that jumps each four steps."""
+    rows = []
     for i in range(first, last):
         fmu["osc.force"] = 2.0 * (i // 4)
         fmu.slave.doStep(i * H, H)
-        found.append([fmu["osc.position"], fmu["felt"], fmu["osc.dissipated_energy"]])
-    return found
+        rows.append([fmu["osc.position"], fmu["felt"], fmu["osc.dissipated_energy"]])
+    return rows
 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_an_integrator_inside(integrator: str, tmp_path: Path) -> None:
+def test_an_fmu_with_an_integrator_computes_what_a_simulator_computes(
+    integrator: str, tmp_path: Path
+) -> None:
     options = options_of(integrator)
     system = oscillator().build()
     try:
@@ -51,26 +54,26 @@ def test_an_integrator_inside(integrator: str, tmp_path: Path) -> None:
     path = export(oscillator(), tmp_path / "x.fmu", integrator=integrator, accuracy=1e-5, **options)
     with running(path) as fmu:
         fmu.start()
-        found = rows(fmu, 0, STEPS // 2)
+        outputs = rows(fmu, 0, STEPS // 2)
         saved = fmu.slave.getFMUState()
-        found += rows(fmu, STEPS // 2, STEPS)
+        outputs += rows(fmu, STEPS // 2, STEPS)
         fmu.slave.setFMUState(saved)
-        again = rows(fmu, STEPS // 2, STEPS)
+        repeated_outputs = rows(fmu, STEPS // 2, STEPS)
         assert fmu.messages == []
     if simulator.integrator.capabilities.resumes_exactly:
-        assert again == found[STEPS // 2 :]
+        assert repeated_outputs == outputs[STEPS // 2 :]
     else:
-        np.testing.assert_allclose(again, found[STEPS // 2 :], rtol=1e-4, atol=1e-7)
+        np.testing.assert_allclose(repeated_outputs, outputs[STEPS // 2 :], rtol=1e-4, atol=1e-7)
     for i in range(STEPS):
         if i % 4 == 0 and i:
             simulator.state["osc.force"] = 2.0 * (i // 4)
         simulator.advance_to(i * H + H, within=1e-9 * H)
         simulator.state.realize(cosim.Stage.REPORT)
         expected = [simulator.state[n] for n in ("osc.position", "felt", "osc.dissipated_energy")]
-        np.testing.assert_allclose(found[i], expected, rtol=1e-9, err_msg=f"step {i}")
+        np.testing.assert_allclose(outputs[i], expected, rtol=1e-9, err_msg=f"step {i}")
 
 
-def test_what_an_integrator_imports_is_required(tmp_path: Path) -> None:
+def test_an_fmu_requires_the_packages_that_its_integrator_imports(tmp_path: Path) -> None:
     def required(integrator: str) -> set[str]:
         path = export(oscillator(), tmp_path / "x.fmu", integrator=integrator)
         with zipfile.ZipFile(path) as archive:

@@ -1,4 +1,4 @@
-"""Random systems as FMUs: nothing to find, the numbers of the system, every state restored to the bit."""
+"""FMUs of random systems are valid, compute what the systems compute, and restore states to the bit."""
 
 import shutil
 import tempfile
@@ -18,17 +18,18 @@ STEPS = 12
 
 
 def points(widths: list[float]) -> list[tuple[float, float]]:
-    """Communication steps (time, size) whose sum is what it should be."""
+    """Communication steps (time, size), each of which starts exactly where the one before ends."""
     ends = np.cumsum(widths).tolist()
     return [(start, end - start) for start, end in zip([0.0, *ends], ends, strict=False)]
 
 
 def value(i: int, k: int) -> float:
-    """Of the k-th input in the i-th step: held over some steps."""
+    """The value of the k-th input in the i-th step; it changes each three steps."""
     return float(np.sin(1.7 * (i // 3) + k))
 
 
 def drive(fmu: Fmu, free: list[str], steps: list[tuple[float, float]], first: int) -> list[list[Any]]:
+    """The values of all variables after each step; `first` is the number of the first one."""
     rows = []
     for i, (time, size) in enumerate(steps, start=first):
         for k, name in enumerate(free):
@@ -45,7 +46,7 @@ def drive(fmu: Fmu, free: list[str], steps: list[tuple[float, float]], first: in
     phases=(Phase.explicit, Phase.generate),
 )
 @given(models(), st.lists(st.floats(0.003, 0.04), min_size=STEPS, max_size=STEPS), st.integers(1, STEPS - 1))
-def test_random_systems(drawn: Any, widths: list[float], saved_at: int) -> None:
+def test_fmus_of_random_systems(drawn: Any, widths: list[float], saved_at: int) -> None:
     from fmpy.validation import validate_fmu
 
     model, options, free = drawn
@@ -63,20 +64,21 @@ def test_random_systems(drawn: Any, widths: list[float], saved_at: int) -> None:
             fmu.slave.setFMUState(saved)
             fmu.slave.freeFMUState(saved)
             np.testing.assert_array_equal(drive(fmu, free, steps[saved_at:], saved_at), after)
-            assert [m for m in fmu.messages if "at the start: it cannot" not in m] == []  # a finding is told
-        with running(path, folder=folder / "two", name="other") as other:
-            other.slave.setFMUState(other.slave.deserializeFMUState(data))
-            np.testing.assert_array_equal(drive(other, free, steps[saved_at:], saved_at), after)
-        compare(model, options, free, steps, list(fmu.references), before + after)
+            # a finding about the start may be logged
+            assert [m for m in fmu.messages if "at the start: it cannot" not in m] == []
+        with running(path, folder=folder / "two", name="other") as restored:
+            restored.slave.setFMUState(restored.slave.deserializeFMUState(data))
+            np.testing.assert_array_equal(drive(restored, free, steps[saved_at:], saved_at), after)
+        compare_with_system(model, options, free, steps, list(fmu.references), before + after)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def compare(
+def compare_with_system(
     model: cosim.Model, options: dict[str, Any], free: list[str], steps: list[tuple[float, float]],
     names: list[str], rows: list[list[Any]],
 ) -> None:  # fmt: skip
-    """The system itself at the same communication points, with the inputs held constant over each step."""
+    """Compare rows with those of a simulator that holds the inputs over the same steps."""
     simulator = cosim.Simulator(model.build(), **options)
     simulator.initialize()
     present = dict.fromkeys(free, 0.0)
@@ -86,8 +88,8 @@ def compare(
                 simulator.state[name] = present[name] = value(i, k)
         simulator.advance_to(time + size, within=1e-9 * size)
         simulator.state.realize(cosim.Stage.REPORT)
-        for name, found in zip(names, rows[i], strict=True):
+        for name, value_of_fmu in zip(names, rows[i], strict=True):
             path = f"{name[4:-1]}_dot" if name.startswith("der(") else name
             np.testing.assert_allclose(
-                found, simulator.state[path], rtol=1e-9, atol=1e-12, err_msg=f"{name} in step {i}"
+                value_of_fmu, simulator.state[path], rtol=1e-9, atol=1e-12, err_msg=f"{name} in step {i}"
             )

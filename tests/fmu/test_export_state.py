@@ -1,4 +1,4 @@
-"""A saved FMU state is the whole state, here and in another process."""
+"""Steps after a saved state of an FMU is restored have the same bits, also in another process."""
 
 import json
 import subprocess
@@ -16,8 +16,8 @@ def oscillator_fmu(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return export(oscillator(), tmp_path_factory.mktemp("fmu") / "oscillator.fmu")
 
 
-def driven(fmu: Fmu, first: int, last: int) -> list[list[float]]:
-    """Steps of different lengths with changing inputs and parameters; all values after each."""
+def drive(fmu: Fmu, first: int, last: int) -> list[list[float]]:
+    """The values of all variables after each step, with inputs and parameters that change between steps."""
     rows = []
     for i in range(first, last):
         fmu["osc.force"] = 3.0 * (i % 5)
@@ -28,47 +28,47 @@ def driven(fmu: Fmu, first: int, last: int) -> list[list[float]]:
     return rows
 
 
-def test_save_step_restore_step(oscillator_fmu: Path) -> None:
+def test_steps_after_restoring_have_the_same_values(oscillator_fmu: Path) -> None:
     with running(oscillator_fmu) as fmu:
         fmu.start()
-        driven(fmu, 0, 13)
+        drive(fmu, 0, 13)
         saved = fmu.slave.getFMUState()
         at_save = fmu.all()
-        after = driven(fmu, 13, 30)
+        after = drive(fmu, 13, 30)
         assert fmu["felt"] != fmu["osc.position"] and fmu["osc.dissipated_energy"] > 0.0
         fmu.slave.setFMUState(saved)
         assert fmu.all() == at_save
-        assert driven(fmu, 13, 30) == after
+        assert drive(fmu, 13, 30) == after
         fmu.slave.setFMUState(saved)
         fmu.slave.freeFMUState(saved)
-        assert driven(fmu, 13, 30) == after
+        assert drive(fmu, 13, 30) == after
 
 
-def test_saving_changes_nothing(oscillator_fmu: Path) -> None:
+def test_saving_does_not_change_a_run(oscillator_fmu: Path) -> None:
     with running(oscillator_fmu) as fmu:
         fmu.start()
-        without = driven(fmu, 0, 20)
+        without = drive(fmu, 0, 20)
         fmu.slave.reset()
         fmu.start()
         rows = []
         for i in range(20):
             fmu.slave.freeFMUState(fmu.slave.getFMUState())
-            rows += driven(fmu, i, i + 1)
+            rows += drive(fmu, i, i + 1)
         assert rows == without
 
 
-def test_restoring_after_a_step_that_failed(oscillator_fmu: Path) -> None:
+def test_a_state_can_be_restored_after_a_failed_step(oscillator_fmu: Path) -> None:
     from fmpy.fmi1 import FMICallException
 
     with running(oscillator_fmu) as fmu:
         fmu.start()
-        driven(fmu, 0, 5)
+        drive(fmu, 0, 5)
         saved = fmu.slave.getFMUState()
-        after = driven(fmu, 5, 9)
+        after = drive(fmu, 5, 9)
         with pytest.raises(FMICallException):
             fmu.slave.doStep(9 * H, -H)
         fmu.slave.setFMUState(saved)
-        assert driven(fmu, 5, 9) == after
+        assert drive(fmu, 5, 9) == after
 
 
 def test_events_and_counters_are_restored(tmp_path: Path) -> None:
@@ -91,65 +91,65 @@ def test_events_and_counters_are_restored(tmp_path: Path) -> None:
         assert run(40, 140) == after
 
 
-def test_a_state_saved_before_initialization(oscillator_fmu: Path) -> None:
+def test_a_state_that_is_saved_before_initialization_can_be_restored(oscillator_fmu: Path) -> None:
     with running(oscillator_fmu) as fmu:
         saved = fmu.slave.getFMUState()
         fmu.start()
-        first = driven(fmu, 0, 5)
+        first = drive(fmu, 0, 5)
         fmu.slave.setFMUState(saved)
         fmu.start()
-        assert driven(fmu, 0, 5) == first
+        assert drive(fmu, 0, 5) == first
 
 
 OTHER_PROCESS = """
 import json, sys
 from pathlib import Path
 from export_tools import running
-from test_export_state import driven
-found = []
+from test_export_state import drive
+outcomes = []
 for is_initialized in (True, False):
     with running(Path(sys.argv[1])) as fmu:
         if is_initialized:
             fmu.start()
         saved = fmu.slave.deserializeFMUState(Path(sys.argv[2]).read_bytes())
         fmu.slave.setFMUState(saved)
-        found.append([fmu.messages, driven(fmu, 13, 30)])
-json.dump(found, sys.stdout)
+        outcomes.append([fmu.messages, drive(fmu, 13, 30)])
+json.dump(outcomes, sys.stdout)
 """
 
 
-def test_another_process_goes_on(oscillator_fmu: Path, tmp_path: Path) -> None:
-    """In an instance that has been initialized, and in one that has not."""
+def test_another_process_continues_from_a_serialized_state(oscillator_fmu: Path, tmp_path: Path) -> None:
+    """The instance there may be initialized or not."""
     with running(oscillator_fmu) as fmu:
         fmu.start()
-        driven(fmu, 0, 13)
+        drive(fmu, 0, 13)
         (tmp_path / "state").write_bytes(fmu.slave.serializeFMUState(fmu.slave.getFMUState()))
-        after = driven(fmu, 13, 30)
-    done = subprocess.run(
+        after = drive(fmu, 13, 30)
+    process = subprocess.run(
         [sys.executable, "-c", OTHER_PROCESS, str(oscillator_fmu), str(tmp_path / "state")],
         cwd=Path(__file__).parent, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert json.loads(done.stdout) == [[[], after]] * 2
+    assert json.loads(process.stdout) == [[[], after]] * 2
 
 
-def test_bytes_that_are_no_state(oscillator_fmu: Path, tmp_path: Path) -> None:
+def test_wrong_bytes_are_refused_and_change_nothing(oscillator_fmu: Path, tmp_path: Path) -> None:
     from fmpy.fmi1 import FMICallException
 
     with running(oscillator_fmu) as fmu:
         fmu.start()
-        driven(fmu, 0, 3)
-        good = fmu.slave.serializeFMUState(fmu.slave.getFMUState())
+        drive(fmu, 0, 3)
+        data = fmu.slave.serializeFMUState(fmu.slave.getFMUState())
         before = fmu.all()
-        for wrong, reason in (
+        for wrong_data, reason in (
             (b"rubbish", "not the bytes of a state"),
-            (good[:-3], "damaged"),
-            (good[:200] + bytes([good[200] ^ 1]) + good[201:], "damaged"),
-            (b"COSIMFMU1\nx\n" + good, "damaged (header)"),
+            (data[:-3], "damaged"),
+            (data[:200] + bytes([data[200] ^ 1]) + data[201:], "damaged"),
+            (b"COSIMFMU1\nx\n" + data, "damaged (header)"),
         ):
             fmu.messages.clear()
             with pytest.raises(FMICallException, match="error"):
-                fmu.slave.setFMUState(fmu.slave.deserializeFMUState(wrong))
-            assert any(reason in message for message in fmu.messages), wrong[:20]
+                fmu.slave.setFMUState(fmu.slave.deserializeFMUState(wrong_data))
+            assert any(reason in message for message in fmu.messages), wrong_data[:20]
             assert fmu.all() == before
-        fmu.slave.setFMUState(fmu.slave.deserializeFMUState(good))
-        driven(fmu, 3, 4)
+        fmu.slave.setFMUState(fmu.slave.deserializeFMUState(data))
+        drive(fmu, 3, 4)

@@ -1,6 +1,7 @@
-"""An FMU inside a model that ends the process or does not return: the instance and the function are named."""
+"""If an FMU in a model crashes or does not return, the message names its instance and the function."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -26,10 +27,11 @@ to = "ball.push"
 until = "1 s"
 """
 FUNCTIONS = ["SetTime", "SetContinuousStates", "GetContinuousStateDerivatives", "GetEventIndicators"]
-"""What compiled code calls in each evaluation."""
+"""The functions that compiled code calls in each evaluation."""
 
 
-def begin(folder: Path, fault: str) -> subprocess.Popen[str]:
+def start_run(folder: Path, fault: str) -> subprocess.Popen[str]:
+    """Start a run of the model with a fault in its FMU."""
     fmu = make_model3(folder, faulty_library, "BALL")
     (folder / "m.toml").write_text(MODEL.format(fmu=fmu.name))
     words = [sys.executable, "-m", "cosim", "run", "m.toml", "-o", "out.csv"]
@@ -46,19 +48,19 @@ def begin(folder: Path, fault: str) -> subprocess.Popen[str]:
     ],
 )
 def test_a_crash_names_the_instance_and_the_function(function: str, tmp_path: Path) -> None:
-    with begin(tmp_path, f"fmi3{function} 12 crash") as process:
-        said = process.communicate()[1]
-    assert process.returncode == 1 and "Traceback" not in said
-    assert f"ball: fmi3{function}: the FMU crashed: SIGSEGV" in said
+    with start_run(tmp_path, f"fmi3{function} 12 crash") as process:
+        messages = process.communicate()[1]
+    assert process.returncode == 1 and "Traceback" not in messages
+    assert f"ball: fmi3{function}: the FMU crashed: SIGSEGV" in messages
 
 
 @pytest.mark.thorough
-def test_one_that_does_not_return_is_ended_after_a_signal_and_named(tmp_path: Path) -> None:
-    with begin(tmp_path, "fmi3GetContinuousStateDerivatives 12 loop") as process:
+def test_sigterm_ends_a_run_whose_fmu_does_not_return_and_names_the_function(tmp_path: Path) -> None:
+    with start_run(tmp_path, "fmi3GetContinuousStateDerivatives 12 loop") as process:
         calls = tmp_path / "calls"
         while not calls.exists() or calls.read_text().count("GetContinuousStateDerivatives") < 12:
             time.sleep(0.05)
         process.terminate()
-        said = process.communicate()[1]
-    assert process.returncode == 143 and "Traceback" not in said
-    assert "ball: fmi3GetContinuousStateDerivatives: the FMU did" in said
+        messages = process.communicate()[1]
+    assert process.returncode == 128 + signal.SIGTERM and "Traceback" not in messages
+    assert "ball: fmi3GetContinuousStateDerivatives: the FMU did" in messages

@@ -1,4 +1,4 @@
-"""Feedthrough that is declared, said or found, and loops of it that are real."""
+"""Direct feedthrough is declared, set by the user or probed; real loops are iterated or refused."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,18 @@ LOOP = ["a.y -> b.u", "b.y -> a.u"]
 
 
 class Affine(cosim.Participant):
-    """y = gain u + lag x + sin t with x' = u - x; what it says about that is up to the test."""
+    """y = gain u + lag x + wave sin t with x' = u - x.
+
+    Parameters
+    ----------
+    gain, lag, wave : float
+    says : str
+        What is declared: the ``truth``, that ``all`` outputs may have feedthrough, or ``nothing``.
+    restores, has_derivatives : bool
+        Abilities that the description declares.
+    answers : str
+        Whether outputs follow inputs ``at once``, only ``in steps``, or cannot be read between (``never``).
+    """
 
     def __init__(
         self,
@@ -32,12 +43,8 @@ class Affine(cosim.Participant):
         wave: float = 0.0,
     ) -> None:
         self.gain, self.lag, self.wave = gain, lag, wave
-        self.says, self.restores, self.has_derivatives, self.answers = (
-            says,
-            restores,
-            has_derivatives,
-            answers,
-        )
+        self.says, self.answers = says, answers
+        self.restores, self.has_derivatives = restores, has_derivatives
         self.instances = self.steps = 0
 
     def describe(self) -> kit.ParticipantDescription:
@@ -88,18 +95,46 @@ class Affine(cosim.Participant):
         pass
 
 
+class Adder(Affine):
+    """y = u + v."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0)
+        self.v = 0.0
+
+    def describe(self) -> kit.ParticipantDescription:
+        description = super().describe()
+        variables = {**description.variables, "v": kit.ParticipantVariable("v", "input")}
+        return replace(description, variables=variables, feedthrough={"y": frozenset("uv")})
+
+    def set(self, names: Sequence[str], values: Sequence[Any]) -> None:
+        for name, value in zip(names, values, strict=True):
+            setattr(self, name, float(value))
+
+    def _value(self) -> float:
+        return self.u + self.v
+
+    def save(self) -> Any:
+        return super().save(), self.v
+
+    def restore(self, token: Any) -> None:
+        super().restore(token[0])
+        self.v = token[1]
+
+
 @pytest.mark.parametrize("says", ["all", "nothing"])
-@pytest.mark.parametrize("how", ["differences", "derivatives"])
-def test_a_loop_that_is_not_there(says: str, how: str) -> None:
-    found = {"restores": how == "differences", "has_derivatives": how == "derivatives"}
-    lazy = Affine(lag=-1.0, says=says, **found)
-    loop = CoSimulation({"a": Affine(2.0), "b": lazy}, LOOP, step=0.1)
-    shown = loop.explain()
+@pytest.mark.parametrize("probe", ["differences", "derivatives"])
+def test_a_probe_shows_that_a_possible_loop_is_none(says: str, probe: str) -> None:
+    """The participant is probed with one instance, and runs with another."""
+    abilities = {"restores": probe == "differences", "has_derivatives": probe == "derivatives"}
+    lag = Affine(lag=-1.0, says=says, **abilities)
+    loop = CoSimulation({"a": Affine(2.0), "b": lag}, LOOP, step=0.1)
+    explanation = loop.explain()
     assert loop.loops == () and loop.warnings == () and loop.order == ("a", "b")
-    assert "depend directly on b.u" in shown
-    assert "not late" in shown and "iterated" not in shown
+    assert "depend directly on b.u" in explanation
+    assert "not late" in explanation and "iterated" not in explanation
     result = loop.simulate(1.0)
-    assert lazy.instances == 2, "looked into once, then run"
+    assert lag.instances == 2
     assert result.warnings == []
     declared = CoSimulation({"a": Affine(2.0), "b": Affine(lag=-1.0)}, LOOP, step=0.1).simulate(1.0)
     np.testing.assert_array_equal(result["b.y"], declared["b.y"])
@@ -117,22 +152,20 @@ def test_a_real_loop_is_iterated(answers: str, gain: float, says: str) -> None:
     exact = np.sin(result.time) / (1.0 + 2.0 * gain)
     np.testing.assert_allclose(result["a.y"][1:], exact[1:], rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(result["b.y"][1:], -2.0 * exact[1:], rtol=1e-7, atol=1e-9)
-    assert [set(each.participants) for each in loop.loops] == [{"a", "b"}]
+    assert [set(iterated.participants) for iterated in loop.loops] == [{"a", "b"}]
     assert result.statistics["algorithm"]["iterations"] > 10
     assert "b step together" in loop.explain() and "not late: iterated" in loop.explain()
 
 
-def test_what_is_around_a_loop_keeps_its_place() -> None:
+def test_participants_around_a_loop_are_in_order() -> None:
     parts: dict[str, Any] = {
         "reader": Affine(1.0),
         "b": Affine(-2.0),
         "source": Affine(wave=1.0),
         "a": Affine(0.5),
     }
-    wires = ["b.y -> a.u", {"from": "a.y", "to": "b.u", "factor": 1.0}, "b.y -> reader.u"]
-    adder = Adder()
-    wires[1:2] = ["a.y -> sum.u", "source.y -> sum.v", "sum.y -> b.u"]
-    loop = CoSimulation({**parts, "sum": adder}, wires, step=0.1)
+    wires = ["b.y -> a.u", "a.y -> sum.u", "source.y -> sum.v", "sum.y -> b.u", "b.y -> reader.u"]
+    loop = CoSimulation({**parts, "sum": Adder()}, wires, step=0.1)
     assert loop.order.index("source") < min(map(loop.order.index, ("a", "b", "sum")))
     assert loop.order[-1] == "reader"
     result = loop.simulate(1.0)
@@ -141,59 +174,32 @@ def test_what_is_around_a_loop_keeps_its_place() -> None:
     np.testing.assert_array_equal(result["reader.y"][1:], result["b.y"][1:])
 
 
-class Adder(Affine):
-    """y = u + v."""
-
-    def __init__(self) -> None:
-        super().__init__(1.0)
-        self.v = 0.0
-
-    def describe(self) -> kit.ParticipantDescription:
-        found = super().describe()
-        both = {**found.variables, "v": kit.ParticipantVariable("v", "input")}
-        return replace(found, variables=both, feedthrough={"y": frozenset("uv")})
-
-    def set(self, names: Sequence[str], values: Sequence[Any]) -> None:
-        for name, value in zip(names, values, strict=True):
-            setattr(self, name, float(value))
-
-    def _value(self) -> float:
-        return self.u + self.v
-
-    def save(self) -> Any:
-        return super().save(), self.v
-
-    def restore(self, token: Any) -> None:
-        super().restore(token[0])
-        self.v = token[1]
-
-
-def test_a_loop_that_cannot_be_iterated_names_what_is_left() -> None:
-    fixed = Affine(0.5, restores=False)
+def test_the_message_for_a_loop_that_cannot_be_iterated_lists_what_to_do() -> None:
+    without_states = Affine(0.5, restores=False)
     with pytest.raises(cosim.ModelError) as caught:
-        CoSimulation({"a": Affine(0.5), "b": fixed}, LOOP, step=0.1)
-    said = str(caught.value)
-    assert "closes a loop" in said and "restore its state" in said
-    assert "feedthrough = { y = [] } in [participants.a]" in said and '"jacobi"' in said
+        CoSimulation({"a": Affine(0.5), "b": without_states}, LOOP, step=0.1)
+    message = str(caught.value)
+    assert "closes a loop" in message and "restore its state" in message
+    assert "feedthrough = { y = [] } in [participants.a]" in message and '"jacobi"' in message
     with pytest.raises(cosim.ModelError, match="with these options does not iterate"):
         CoSimulation({"a": Affine(0.5), "b": Affine(0.5)}, LOOP, step=0.1, options={"extrapolation": 1})
     with pytest.raises(cosim.ModelError, match="longer communication step"):
         CoSimulation({"a": Affine(0.5), "b": Affine(0.5)}, LOOP, step=0.1, steps={"b": 0.2})
 
 
-def test_a_loop_is_cut_where_the_user_says_so() -> None:
-    def run(**said: Any) -> CoSimulation:
+def test_a_loop_is_cut_where_the_user_declares_no_feedthrough() -> None:
+    def make(**feedthrough: Any) -> CoSimulation:
         parts = {"a": Affine(0.5, restores=False, wave=1.0), "b": Affine(0.5, restores=False)}
-        return CoSimulation(parts, LOOP, step=0.1, feedthrough=said)
+        return CoSimulation(parts, LOOP, step=0.1, feedthrough=feedthrough)
 
-    loop = run(b={"y": []})
+    loop = make(b={"y": []})
     assert loop.order == ("a", "b") and loop.loops == ()
     result = loop.simulate(1.0)
     np.testing.assert_allclose(result["a.y"][1:], np.sin(result.time[1:]) + 0.5 * result["b.y"][:-1])
-    assert run(a="none").order == ("b", "a")
+    assert make(a="none").order == ("b", "a")
 
 
-def test_nothing_is_known_so_the_given_order_is_taken() -> None:
+def test_without_known_feedthrough_the_order_of_the_user_is_kept_with_a_warning() -> None:
     parts = {
         "b": Affine(0.1, says="nothing", restores=False),
         "a": Affine(lag=1.0, says="nothing", restores=False),
@@ -206,7 +212,7 @@ def test_nothing_is_known_so_the_given_order_is_taken() -> None:
     assert result.warnings[0] in loop.explain()
 
 
-def test_what_cannot_be_looked_into_does_not_end_the_run() -> None:
+def test_a_failed_probe_does_not_end_the_run() -> None:
     class Refuses(Affine):
         def set(self, names: Sequence[str], values: Sequence[Any]) -> None:
             if names and values[0] == pytest.approx(1e-3, rel=0.1):
@@ -217,11 +223,13 @@ def test_what_cannot_be_looked_into_does_not_end_the_run() -> None:
     loop = CoSimulation(parts, LOOP, step=0.1)
     assert loop.simulate(0.1).time[-1] == 0.1
     assert any("determined (out" in text for text in loop.remarks)
-    assert loop.warnings == (), "b.y is known not to depend on b.u, so no loop is left"
+    assert (
+        loop.warnings == ()
+    )  # the probe of b has shown that b.y does not depend on b.u, so there is no loop
 
 
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("feedthrough", "text"),
     [
         ({"c": "none"}, "participant 'c'"),
         ({"a": "nothing"}, 'needs "none", or inputs by outputs'),
@@ -230,13 +238,13 @@ def test_what_cannot_be_looked_into_does_not_end_the_run() -> None:
         ({"a": {"y": "u"}}, "needs a list of inputs"),
     ],
 )
-def test_what_is_said_wrongly(said: Any, text: str) -> None:
+def test_wrong_settings_of_feedthrough_are_refused(feedthrough: Any, text: str) -> None:
     with pytest.raises(cosim.ModelError) as caught:
-        CoSimulation({"a": Affine(), "b": Affine()}, LOOP, step=0.1, feedthrough=said)
+        CoSimulation({"a": Affine(), "b": Affine()}, LOOP, step=0.1, feedthrough=feedthrough)
     assert text in str(caught.value)
 
 
-def test_in_a_scenario(tmp_path: Path) -> None:
+def test_a_scenario_sets_feedthrough(tmp_path: Path) -> None:
     path = tmp_path / "loop.toml"
     series = "series = { y = [[0.0, 1.0]] }"
     path.write_text(
@@ -260,7 +268,7 @@ def test_in_a_scenario(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("dependencies", [True, False])
-def test_who_refuses_to_be_read_is_read_after_steps_alone(
+def test_an_fmu_that_cannot_be_read_after_its_inputs_are_set_is_read_after_steps_only(
     make_fmu: Any, algorithm: str, options: dict[str, Any], dependencies: bool
 ) -> None:
     strict = make_fmu("gain", name="strict", macros=("STRICT=1",), dependencies=dependencies)
@@ -279,21 +287,23 @@ def test_who_refuses_to_be_read_is_read_after_steps_alone(
     )
     exact = loose.simulate(0.2)
     np.testing.assert_allclose(result["plant.y"][-1], exact["plant.y"][-1], atol=5e-3)
-    if algorithm == "adaptive":  # what lags by half an exchange jumps wherever the length changes
+    if algorithm == "adaptive":  # an output that lags by half an exchange jumps where the length changes
         assert result.statistics["algorithm"]["exchanges"] < 3000
 
 
 @pytest.mark.parametrize("known", [None, {"y1": frozenset[str]()}])
-def test_outputs_of_which_nothing_is_known_share_one_set(known: Any) -> None:
-    """An FMU with ten thousand variables would else have as many sets of thousands of inputs."""
+def test_outputs_with_unknown_feedthrough_share_one_set(known: Any) -> None:
+    """Otherwise an FMU with ten thousand variables would have as many sets of thousands of inputs."""
     variables = {
         f"{name}{i}": kit.ParticipantVariable(f"{name}{i}", kind)
         for name, kind in (("u", "input"), ("y", "output"))
         for i in range(4)
     }
-    found = with_feedthrough(
+    feedthrough = with_feedthrough(
         kit.ParticipantDescription("wide", variables, known), {"y0": frozenset(["u3"])}
     ).feedthrough
-    assert found is not None
-    assert found["y0"] == {"u3"} and found["y1"] == (frozenset() if known else {"u0", "u1", "u2", "u3"})
-    assert found["y2"] == {"u0", "u1", "u2", "u3"} and found["y2"] is found["y3"]
+    assert feedthrough is not None
+    assert feedthrough["y0"] == {"u3"} and feedthrough["y1"] == (
+        frozenset() if known else {"u0", "u1", "u2", "u3"}
+    )
+    assert feedthrough["y2"] == {"u0", "u1", "u2", "u3"} and feedthrough["y2"] is feedthrough["y3"]

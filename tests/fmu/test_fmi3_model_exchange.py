@@ -1,4 +1,4 @@
-"""FMI 3.0 Model Exchange FMUs, integrated by integrators of ours, against exact solutions."""
+"""FMUs of FMI 3.0 for Model Exchange agree with exact solutions: events, clocks, tolerances, rollback."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bouncing_ball_fmu import G, height
 from model3_fmu import make_model3
 from swinging_balls import order
-from test_model_exchange import G, height
 
 from cosim_fmu import CoSimulation, CoSimulationError
 from cosim_master.participants.create_participants import open_fmu
@@ -25,7 +25,7 @@ def make(tmp_path: Path, compiled: Callable[..., Path]) -> Make:
 def run(
     path: Path, until: float, step: float = 0.1, starts: dict[str, Any] | None = None, **options: Any
 ) -> Any:
-    """What is seen at the communication points."""
+    """A run without values between communication points."""
     part = open_fmu(path, "m", **options)
     assert isinstance(part, ModelExchangeParticipant)
     named = {f"m.{name}": value for name, value in (starts or {}).items()}
@@ -39,7 +39,7 @@ def test_state_events_are_located(make: Make, integrator: str) -> None:
     assert result["m.count"][-1] == 2
 
 
-def test_inputs_in_continuous_time_and_in_event_mode(make: Make) -> None:
+def test_inputs_are_set_in_continuous_time_and_in_event_mode(make: Make) -> None:
     part = open_fmu(make("BALL"), accuracy=1e-9)
     part.initialize(0.0, None, {"push": 1.0})
     try:
@@ -53,16 +53,15 @@ def test_inputs_in_continuous_time_and_in_event_mode(make: Make) -> None:
         part.close()
 
 
-def test_one_period_of_van_der_pol(make: Make) -> None:
-    """Amplitude and period of the limit cycle for mu = 1 are known to many digits."""
+def test_the_limit_cycle_of_van_der_pol_has_its_known_period(make: Make) -> None:
+    """Amplitude and period for mu = 1 are known to many digits."""
     amplitude, period = 2.00861986087484, 6.66328685932313
     result = run(make("VDP"), period, period / 10, {"x": amplitude}, accuracy=1e-11)
     assert result["m.x"][-1] == pytest.approx(amplitude, abs=1e-8)
     assert result["m.v"][-1] == pytest.approx(0.0, abs=1e-8)
 
 
-def test_time_events(make: Make) -> None:
-    """An event at a communication point belongs to the step that ends there."""
+def test_a_time_event_at_a_communication_point_belongs_to_the_step_that_ends_there(make: Make) -> None:
     result = run(make("STAIR"), 3.5, 0.5)
     assert result["m.count"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     stopped = run(make("STAIR"), 9.0, 0.4, {"limit": 3})
@@ -70,15 +69,15 @@ def test_time_events(make: Make) -> None:
     assert stopped["m.count"][-1] == 3
 
 
-def test_clocks(make: Make) -> None:
+def test_a_clock_ticks_at_its_period(make: Make) -> None:
     result = run(make("TICK"), 1.2, 0.2)
-    assert result["m.count"].tolist() == [1, 1, 2, 3, 4, 5, 5]  # 0, 0.25, 0.5, 0.75, 1 s
+    assert result["m.count"].tolist() == [1, 1, 2, 3, 4, 5, 5]  # ticks at 0, 0.25, 0.5, 0.75 and 1 s
     assert result["m.x"] == pytest.approx(1.0 + result.time)
 
 
 @pytest.mark.parametrize("nominal", [1.0, 1e-6])
 def test_step_events_and_nominal_values(make: Make, nominal: float) -> None:
-    """A state of the size of its nominal value is as exact as any: tolerances count in it."""
+    """Tolerances are relative to nominal values, so a small state with a small nominal value is exact."""
     starts = {"x": 0.0, "nominal": nominal, "parameter": nominal}
     result = run(make("TURN"), 3.0, 0.25, starts, maximum_step=0.1)
     assert result["m.count"][-1] >= 2
@@ -87,35 +86,35 @@ def test_step_events_and_nominal_values(make: Make, nominal: float) -> None:
 
 @pytest.mark.parametrize("nominal", [1.0, 1e-9])
 def test_small_states_are_as_exact_as_large_ones(make: Make, nominal: float) -> None:
-    """Also where the nominal value does not say so: 1 is what FMI gives where an FMU gives none."""
-    starts = {"x": 2e-9, "v": 0.0, "parameter": 0.0, "nominal": nominal}  # harmonic
+    """This holds also for a nominal value of 1, which is the default of FMI and may be wrong."""
+    starts = {"x": 2e-9, "v": 0.0, "parameter": 0.0, "nominal": nominal}  # mu = 0: a harmonic oscillator
     result = run(make("VDP"), 6.0, 1.0, starts, accuracy=1e-6)
     assert np.max(np.abs(result["m.x"] / 2e-9 - np.cos(result.time))) < 1e-5
 
 
-def test_where_derivatives_are_not_defined_the_step_is_shortened(make: Make) -> None:
+def test_steps_become_shorter_where_derivatives_are_not_defined(make: Make) -> None:
     result = run(make("DRAIN"), 1.9, 1.9, accuracy=1e-8)
     assert result["m.x"][-1] == pytest.approx((1.0 - 0.95) ** 2, abs=1e-6)
     with pytest.raises(CoSimulationError, match=r"m: .*DRAIN\.fmu"):
         run(make("DRAIN"), 3.0, 3.0, {"x": -1.0})
 
 
-def test_rollback_in_memory_and_as_bytes(make: Make) -> None:
-    one, other = open_fmu(make("BALL")), open_fmu(make("BALL"))
-    for part in (one, other):
+def test_states_are_restored_from_memory_and_from_bytes(make: Make) -> None:
+    saved, restored = open_fmu(make("BALL")), open_fmu(make("BALL"))
+    for part in (saved, restored):
         part.initialize(0.0, None, {})
     try:
-        one.step(0.0, 0.4)
-        token = one.save()
-        data = one.serialize(token)
-        first = [one.step(0.4, 0.4), *one.get(["x", "v", "count"])]
-        one.restore(token)
-        assert [one.step(0.4, 0.4), *one.get(["x", "v", "count"])] == first
-        other.restore(other.deserialize(data))
-        assert [other.step(0.4, 0.4), *other.get(["x", "v", "count"])] == first
+        saved.step(0.0, 0.4)
+        token = saved.save()
+        data = saved.serialize(token)
+        expected = [saved.step(0.4, 0.4), *saved.get(["x", "v", "count"])]
+        saved.restore(token)
+        assert [saved.step(0.4, 0.4), *saved.get(["x", "v", "count"])] == expected
+        restored.restore(restored.deserialize(data))
+        assert [restored.step(0.4, 0.4), *restored.get(["x", "v", "count"])] == expected
     finally:
-        one.close()
-        other.close()
+        saved.close()
+        restored.close()
 
 
 @pytest.mark.parametrize(
@@ -127,9 +126,9 @@ def test_rollback_in_memory_and_as_bytes(make: Make) -> None:
         ("waveform_iteration", {}, 2),
     ],
 )
-def test_inputs_follow_their_slopes(
+def test_couplings_have_the_order_of_participants_that_follow_slopes(
     make: Make, algorithm: str, options: dict[str, Any], expected: float
 ) -> None:
-    """The orders that theory gives participants which step exactly."""
+    """These are the orders of theory for participants whose own steps are exact."""
     parts = {name: make("BALL") for name in "ab"}
     assert order(parts, "x", algorithm, options) == pytest.approx(expected, abs=0.2)

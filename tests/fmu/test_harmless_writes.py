@@ -1,4 +1,4 @@
-"""Writes that change nothing are taken at any time; evaluations in continuous-time mode begin anywhere."""
+"""A variable may be set to the value that it has at any time, and to others where FMI allows it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ import cosim
 from cosim_mechanics import Multibody
 
 KINDS = [pytest.param("python"), pytest.param("native", marks=needs_compiler)]
-NEW = {
+NEW_VALUES = {
     **{"part.rate": 5.0, "part.is_on": False, "part.times": 4, "part.law": 2},
     **{"part.target": 3.0, "part.x": 0.5, "part.ticks": 7},
     **{"hinge.frame_on_parent.position[1]": 0.125, "hinge.frame_on_parent.angles[1]": 0.5},
 }
 FRAME = "hinge.frame_on_parent"
-UNTIL_STARTED = {"part.x", "part.ticks", f"{FRAME}.position[1]", f"{FRAME}.angles[1]"}
-LATER = {"part.rate": 6.0, "part.is_on": True, "part.times": 5, "part.law": 1, "part.target": 4.0}
-CONTINUOUS = {"part.rate", "part.target", "part.x"}
+BEFORE_START = {"part.x", "part.ticks", f"{FRAME}.position[1]", f"{FRAME}.angles[1]"}
+LATER_VALUES = {"part.rate": 6.0, "part.is_on": True, "part.times": 5, "part.law": 1, "part.target": 4.0}
+CONTINUOUS_VARIABLES = {"part.rate", "part.target", "part.x"}
 
 
 def rig() -> cosim.Model:
+    """A rod on a pin with a tilted frame, and a component with variables of all types."""
     model = Multibody("rig", gravity=(0, 0, -9.81))
     rod = model.body("rod", mass=2.0, center_of_mass=(0.3, 0, 0), inertia=(0.1, 0.2, 0.2))
     model.joint("pin", child=rod, name="hinge", frame_on_parent={"angles": ["80 deg", "3 deg", 0]})
@@ -34,24 +35,25 @@ def rig() -> cosim.Model:
 
 
 @pytest.fixture(scope="module")
-def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], Path]:
+def fmus() -> dict[tuple[str, int], Path]:
+    """The FMUs that `exported` has written, by kind and version of FMI."""
     return {}
 
 
-def written(kind: str, version: int, known: dict[tuple[str, int], Path], folder: Path) -> Path:
-    """The FMU of a kind, made once, with what the model names: frames are fixed there."""
-    if (kind, version) not in known:
+def exported(kind: str, version: int, fmus: dict[tuple[str, int], Path], folder: Path) -> Path:
+    """The FMU of a kind, exported once, with the variables that the model names; frames are fixed then."""
+    if (kind, version) not in fmus:
         path = folder / f"{kind}{version}.fmu"
-        known[kind, version] = (
+        fmus[kind, version] = (
             export(rig(), path, all=False)
             if kind == "python"
             else export_native(rig(), path, all=False, fmi=version)
         )
-    return known[kind, version]
+    return fmus[kind, version]
 
 
-def settable(fmu: Fmu) -> dict[str, Any]:
-    """All that can be set at some time."""
+def settable_variables(fmu: Fmu) -> dict[str, Any]:
+    """The variables that can be set at some time."""
     return {
         v.name: v
         for v in fmu.description.modelVariables
@@ -59,15 +61,15 @@ def settable(fmu: Fmu) -> dict[str, Any]:
     }
 
 
-class ByName(Fmu):
-    """Enumerations are read and set as integers."""
+class FmuWithEnumerations(Fmu):
+    """An instance whose enumerations are read and set as integers."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.types = {n: {"Enumeration": "Integer"}.get(t, t) for n, t in self.types.items()}
 
-    def answer(self, name: str, value: Any) -> bool:
-        """Whether a value is taken."""
+    def accepts(self, name: str, value: Any) -> bool:
+        """Set a variable; return whether that is allowed."""
         from fmpy.fmi1 import FMICallException
 
         try:
@@ -77,32 +79,87 @@ class ByName(Fmu):
         return True
 
 
+class ContinuousFmu:
+    """An instance of an FMU for Model Exchange in continuous-time mode."""
+
+    def __init__(self, path: Path, version: int, folder: Path) -> None:
+        from fmpy import extract, read_model_description
+        from fmpy.fmi2 import FMU2Model
+        from fmpy.fmi3 import FMU3Model
+
+        description = read_model_description(str(path))
+        self.variables = {
+            v.name: v
+            for v in description.modelVariables
+            if not v.dimensions and (v.causality in ("input", "parameter") or v.initial == "exact")
+        }
+        self.types = {"Enumeration": "Integer" if version == 2 else "Int64"}
+        self.model = (FMU2Model if version == 2 else FMU3Model)(
+            guid=description.guid,
+            unzipDirectory=extract(str(path), str(folder)),
+            modelIdentifier=description.modelExchange.modelIdentifier,
+            instanceName="one",
+        )
+        self.model.instantiate()
+        if version == 2:
+            self.model.setupExperiment()
+        self.model.enterInitializationMode()
+        self.model.exitInitializationMode()
+        while (self.model.newDiscreteStates if version == 2 else self.model.updateDiscreteStates)()[0]:
+            pass
+        self.model.enterContinuousTimeMode()
+
+    def _access(self, verb: str, name: str, *values: Any) -> Any:
+        variable = self.variables[name]
+        type_ = self.types.get(variable.type, variable.type)
+        return getattr(self.model, f"{verb}{type_}")([variable.valueReference], *values)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._access("get", name)[0]
+
+    def accepts(self, name: str, value: Any) -> bool:
+        """Set a variable; return whether that is allowed."""
+        from fmpy.fmi1 import FMICallException
+
+        try:
+            self._access("set", name, [value])
+        except FMICallException:
+            return False
+        return True
+
+    def to_bytes(self) -> Any:
+        return self.model.serializeFMUState(self.model.getFMUState())
+
+
 @pytest.mark.few(1)
 @pytest.mark.parametrize("kind", KINDS)
-def test_in_co_simulation_also_at_the_end(
-    kind: str, paths: dict[tuple[str, int], Path], tmp_path_factory: pytest.TempPathFactory
+def test_in_co_simulation_values_are_set_before_in_and_after_a_run(
+    kind: str, fmus: dict[tuple[str, int], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    path = written(kind, 2, paths, tmp_path_factory.mktemp("rigs"))
-    fmu = ByName(path)
+    path = exported(kind, 2, fmus, tmp_path_factory.mktemp("rigs"))
+    fmu = FmuWithEnumerations(path)
     try:
-        names = settable(fmu)
-        assert set(NEW) <= set(names)
+        names = settable_variables(fmu)
+        assert set(NEW_VALUES) <= set(names)
         assert names["hinge.frame_on_parent.angles[3]"].variability == "fixed"
-        for when in ("instantiated", "running", "ended"):
-            if when == "running":
+        for phase in ("instantiated", "running", "ended"):
+            if phase == "running":
                 fmu.start()
                 fmu.steps(0, 3)
-            if when == "ended":
+            if phase == "ended":
                 fmu.slave.terminate()
+            # present values change nothing
             before = fmu.slave.serializeFMUState(fmu.slave.getFMUState())
             for name in names:
-                assert fmu.answer(name, fmu[name]), (when, name)
+                assert fmu.accepts(name, fmu[name]), (phase, name)
             assert fmu.messages == []
             assert fmu.slave.serializeFMUState(fmu.slave.getFMUState()) == before
-            if when == "running":
-                assert {n for n, value in NEW.items() if fmu.answer(n, value)} == set(NEW) - UNTIL_STARTED
-            if when == "ended":
-                assert not any(fmu.answer(n, value) for n, value in {**NEW, **LATER}.items())
+            # new values are accepted if they may change in this phase
+            if phase == "running":
+                accepted = {name for name, value in NEW_VALUES.items() if fmu.accepts(name, value)}
+                assert accepted == set(NEW_VALUES) - BEFORE_START
+            if phase == "ended":
+                assert not any(fmu.accepts(n, value) for n, value in {**NEW_VALUES, **LATER_VALUES}.items())
                 assert "part.x: not allowed" in "\n".join(fmu.messages)
             fmu.messages.clear()
     finally:
@@ -111,66 +168,29 @@ def test_in_co_simulation_also_at_the_end(
 
 @needs_compiler
 @pytest.mark.parametrize("version", [2, 3])
-def test_in_model_exchange(
-    version: int, paths: dict[tuple[str, int], Path], tmp_path_factory: pytest.TempPathFactory
+def test_in_continuous_time_mode_only_continuous_variables_are_set_to_new_values(
+    version: int, fmus: dict[tuple[str, int], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    from fmpy import extract, read_model_description
-    from fmpy.fmi1 import FMICallException
-    from fmpy.fmi2 import FMU2Model
-    from fmpy.fmi3 import FMU3Model
-
     folder = tmp_path_factory.mktemp("rigs")
-    path = written("native", version, paths, folder)
-    description = read_model_description(str(path))
-    arguments = {
-        "guid": description.guid,
-        "unzipDirectory": extract(str(path), str(folder / "unpacked")),
-        "modelIdentifier": description.modelExchange.modelIdentifier,
-        "instanceName": "one",
-    }
-    fmu = (FMU2Model if version == 2 else FMU3Model)(**arguments)
-    fmu.instantiate()
-    if version == 2:
-        fmu.setupExperiment()
-    fmu.enterInitializationMode()
-    fmu.exitInitializationMode()
-    while (fmu.newDiscreteStates if version == 2 else fmu.updateDiscreteStates)()[0]:
-        pass
-    fmu.enterContinuousTimeMode()
-    variables = {
-        v.name: v
-        for v in description.modelVariables
-        if not v.dimensions and (v.causality in ("input", "parameter") or v.initial == "exact")
-    }
-    types = {"Enumeration": "Integer" if version == 2 else "Int64", "Real": "Real"}
-
-    def access(what: str, name: str, *values: Any) -> Any:
-        variable = variables[name]
-        type_ = types.get(variable.type, variable.type)
-        return getattr(fmu, f"{what}{type_}")([variable.valueReference], *values)
-
-    def answer(name: str, value: Any) -> bool:
-        try:
-            access("set", name, [value])
-        except FMICallException:
-            return False
-        return True
-
+    fmu = ContinuousFmu(exported("native", version, fmus, folder), version, folder / "unpacked")
     try:
-        assert {n for n in NEW if "frame" not in n} <= set(variables)
-        state = fmu.getFMUState()
-        before = fmu.serializeFMUState(state)
-        for name in variables:
-            assert answer(name, access("get", name)[0]), name
-        after = fmu.getFMUState()
-        assert fmu.serializeFMUState(after) == before
-        taken = {n for n, value in NEW.items() if n in variables and answer(n, value)}
-        assert taken == CONTINUOUS
-        assert access("get", "part.out" if "part.out" in variables else "part.x")[0] in (0.5, 1.0)
-        fmu.terminate()
-        for name in variables:
-            assert answer(name, access("get", name)[0]), name
-        later = {**NEW, "part.rate": 6.0, "part.target": 4.0, "part.x": 0.75}
-        assert not any(answer(name, value) for name, value in later.items() if name in variables)
+        assert {n for n in NEW_VALUES if "frame" not in n} <= set(fmu.variables)
+        # present values change nothing
+        before = fmu.to_bytes()
+        for name in fmu.variables:
+            assert fmu.accepts(name, fmu[name]), name
+        assert fmu.to_bytes() == before
+        # new values are accepted for continuous variables, and outputs follow them
+        new_values = {name: value for name, value in NEW_VALUES.items() if name in fmu.variables}
+        assert {
+            name for name, value in new_values.items() if fmu.accepts(name, value)
+        } == CONTINUOUS_VARIABLES
+        assert fmu["part.out" if "part.out" in fmu.variables else "part.x"] in (0.5, 1.0)
+        # after the end only present values are accepted
+        fmu.model.terminate()
+        for name in fmu.variables:
+            assert fmu.accepts(name, fmu[name]), name
+        later_values = {**new_values, "part.rate": 6.0, "part.target": 4.0, "part.x": 0.75}
+        assert not any(fmu.accepts(name, value) for name, value in later_values.items())
     finally:
-        fmu.freeInstance()
+        fmu.model.freeInstance()

@@ -1,4 +1,4 @@
-"""Hosts that add up their time: a tick that their step misses by rounding is at its end."""
+"""If a host's time misses a tick by rounding only, the tick is at the end of the step."""
 
 from __future__ import annotations
 
@@ -16,13 +16,6 @@ import cosim
 from cosim_export.python_fmu.exported_system import ExportedSystem
 from cosim_fmu import CoSimulation
 
-
-def model() -> cosim.Model:
-    made = cosim.Model("sampled")
-    made.add(SampledTwice, "s")
-    return made
-
-
 STEPS = 400
 HOSTS: dict[str, Callable[[float, float, int], float]] = {
     "sums": lambda time, step, i: time + step,
@@ -30,24 +23,49 @@ HOSTS: dict[str, Callable[[float, float, int], float]] = {
     "early": lambda time, step, i: (i + 1) * step - 4e-10 * step,
     "late": lambda time, step, i: (i + 1) * step + 4e-10 * step,
 }
-"""The time that a host has after a step."""
+"""The time that each kind of host has after a step."""
+
+
+def sampled_model() -> cosim.Model:
+    model = cosim.Model("sampled")
+    model.add(SampledTwice, "s")
+    return model
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The resources of an FMU with Python inside."""
+    from fmpy import extract
+
+    folder = tmp_path_factory.mktemp("sampled")
+    path = export(sampled_model(), folder / "sampled.fmu")
+    return Path(extract(str(path), str(folder / "fmu"))) / "resources"
+
+
+@pytest.fixture(scope="module")
+def native(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Native FMUs, by the version of FMI."""
+    folder = tmp_path_factory.mktemp("native")
+    return {fmi: export_native(sampled_model(), folder / f"sampled{fmi}.fmu", fmi=fmi) for fmi in (2, 3)}
 
 
 def run(step_to: Callable[[float, float], Any], read: Callable[[], int], host: str, step: float) -> list[int]:
     """The counter at the communication points of a host."""
-    time, seen = 0.0, [read()]
+    time, counts = 0.0, [read()]
     for i in range(STEPS):
-        following = HOSTS[host](time, step, i)
-        step_to(time, following - time)
-        time = following
-        seen.append(read())
-    return seen
+        next_time = HOSTS[host](time, step, i)
+        step_to(time, next_time - time)
+        time = next_time
+        counts.append(read())
+    return counts
 
 
 @pytest.mark.by_turns
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("step", [0.1, 0.05, 0.3])
-def test_outputs_are_those_of_the_step_that_ends_at_the_tick(host: str, step: float, unpacked: Path) -> None:
+def test_an_fmu_with_python_shows_the_ticks_before_the_end_of_a_step(
+    host: str, step: float, unpacked: Path
+) -> None:
     instance = ExportedSystem(unpacked)
     instance.setup(0.0, None, None)
     instance.enter_initialization()
@@ -57,37 +75,25 @@ def test_outputs_are_those_of_the_step_that_ends_at_the_tick(host: str, step: fl
     def step_to(time: float, size: float) -> None:
         assert not instance.step(time, size)
 
-    seen = run(step_to, lambda: instance.get("Integer", [place])[0], host, step)
-    per_step = round(step * 20)  # half ticks
-    assert seen == [0] + [-(-i * per_step // 2) for i in range(1, STEPS + 1)]
+    counts = run(step_to, lambda: instance.get("Integer", [place])[0], host, step)
+    # the tick at the end of a step is handled in the next one, so ceil(i step / 0.1 s) ticks are seen
+    half_ticks = round(step * 20)
+    assert counts == [0] + [-(-i * half_ticks // 2) for i in range(1, STEPS + 1)]
     assert instance.state["s.together"] == instance.state["s.slow"]
-
-
-@pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from fmpy import extract
-
-    folder = tmp_path_factory.mktemp("sampled")
-    return Path(extract(str(export(model(), folder / "sampled.fmu")), str(folder / "fmu"))) / "resources"
-
-
-@pytest.fixture(scope="module")
-def native(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
-    folder = tmp_path_factory.mktemp("native")
-    return {fmi: export_native(model(), folder / f"sampled{fmi}.fmu", fmi=fmi) for fmi in (2, 3)}
 
 
 @needs_compiler
 @pytest.mark.parametrize("host", HOSTS)
-def test_native_fmus_of_fmi_2(host: str, native: dict[int, Path]) -> None:
+def test_a_native_fmu_shows_the_ticks_before_the_end_of_a_step(host: str, native: dict[int, Path]) -> None:
     with running(native[2]) as fmu:
         fmu.start()
-        seen = run(fmu.slave.doStep, lambda: int(fmu["s.fast"]), host, 0.1)
-    assert seen == list(range(STEPS + 1))
+        counts = run(fmu.slave.doStep, lambda: int(fmu["s.fast"]), host, 0.1)
+    assert counts == list(range(STEPS + 1))
 
 
 @contextmanager
-def running3(path: Path, folder: Path, **options: Any) -> Iterator[Any]:
+def running_fmi3(path: Path, folder: Path, **options: Any) -> Iterator[Any]:
+    """A context with an initialized instance of an FMU of FMI 3.0; `options` are for its instantiation."""
     from fmpy import extract, read_model_description
     from fmpy.fmi3 import FMU3Slave
 
@@ -111,10 +117,10 @@ def running3(path: Path, folder: Path, **options: Any) -> Iterator[Any]:
 @needs_compiler
 @pytest.mark.parametrize("early", [True, False])
 @pytest.mark.parametrize("host", HOSTS)
-def test_event_mode_has_the_values_before_then_the_event(
+def test_in_event_mode_a_step_ends_before_its_tick_which_the_event_handles(
     host: str, early: bool, native: dict[int, Path], tmp_path: Path
 ) -> None:
-    with running3(native[3], tmp_path, eventModeUsed=True, earlyReturnAllowed=early) as fmu:
+    with running_fmi3(native[3], tmp_path, eventModeUsed=True, earlyReturnAllowed=early) as fmu:
         names = ("s.sample", "s.sample_slowly")
 
         def count() -> int:
@@ -125,9 +131,9 @@ def test_event_mode_has_the_values_before_then_the_event(
         assert count() == 1
         time = 0.0
         for i in range(STEPS):
-            following = HOSTS[host](time, 0.1, i)
-            needed, _, returned, last = fmu.doStep(time, following - time)
-            assert needed and not returned and last == time + (following - time)
+            next_time = HOSTS[host](time, 0.1, i)
+            needs_events, _, is_early, last_time = fmu.doStep(time, next_time - time)
+            assert needs_events and not is_early and last_time == time + (next_time - time)
             assert count() == i + 1
             fmu.enterEventMode()
             ticks = [bool(t) for t in fmu.getClock([fmu.references[name] for name in names])]
@@ -135,19 +141,21 @@ def test_event_mode_has_the_values_before_then_the_event(
             fmu.updateDiscreteStates()
             fmu.enterStepMode()
             assert count() == i + 2
-            time = following
+            time = next_time
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("compiled", [True, False])
-def test_systems_in_a_co_simulation(compiled: bool) -> None:
-    """Points that meet on paper meet in the run, however the participants are stepped."""
+def test_in_a_co_simulation_communication_points_and_ticks_coincide_exactly(compiled: bool) -> None:
+    """The points are multiples of 0.1 s without an accumulated error, in compiled code and in Python."""
     observe = None if compiled else (lambda time, values: None)
-    loop = CoSimulation({"a": model(), "b": model()}, [], "jacobi", "100 ms", steps={"b": "300 ms"})
+    loop = CoSimulation(
+        {"a": sampled_model(), "b": sampled_model()}, [], "jacobi", "100 ms", steps={"b": "300 ms"}
+    )
     names = ["a.s.height", "b.s.height"]
-    found = loop.simulate(900.0 if compiled else 21.0, record=names, observe=observe, inside="nothing")
-    count = found.time.size
-    assert list(found.statistics["in_python"]) == ([] if compiled else ["a", "b"])
-    assert found.time.tolist() == [i / 10 for i in range(count)]
-    assert found["a.s.height"].tolist() == list(range(count))
-    assert found["b.s.height"].tolist()[::3] == list(range(0, count, 3))
+    result = loop.simulate(900.0 if compiled else 21.0, record=names, observe=observe, inside="nothing")
+    count = result.time.size
+    assert list(result.statistics["in_python"]) == ([] if compiled else ["a", "b"])
+    assert result.time.tolist() == [i / 10 for i in range(count)]
+    assert result["a.s.height"].tolist() == list(range(count))
+    assert result["b.s.height"].tolist()[::3] == list(range(0, count, 3))

@@ -1,4 +1,4 @@
-"""In initialization mode an FMU shows what it will show when that mode ends."""
+"""In initialization mode an FMU shows the values that it has after this mode."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from export_tools import Fmu, export, oscillator, running
 from native_tools import export_native, needs_compiler
 
-REMEMBERED = ("felt", "held", "last")
+MEASURES_WITH_HISTORY = ("felt", "held", "last")
 
 
 @pytest.fixture(scope="module", params=["python", pytest.param("native", marks=needs_compiler)])
@@ -21,29 +21,30 @@ def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return Path(write(model, tmp_path_factory.mktemp(request.param) / "oscillator.fmu"))
 
 
-def remembered(fmu: Fmu) -> list[float]:
-    return [fmu[name] for name in REMEMBERED]
+def measures_with_history(fmu: Fmu) -> list[float]:
+    return [fmu[name] for name in MEASURES_WITH_HISTORY]
 
 
 @pytest.mark.few(1)
-def test_what_remembers_has_its_first_values(path: Path) -> None:
-    with running(path) as looked, running(path) as plain:
-        looked.slave.setupExperiment(startTime=0.0)
-        looked.slave.enterInitializationMode()
+def test_measures_with_a_history_show_their_first_values(path: Path) -> None:
+    """Reading them in initialization mode does not change the run."""
+    with running(path) as read, running(path) as unread:
+        read.slave.setupExperiment(startTime=0.0)
+        read.slave.enterInitializationMode()
         for start in (2.0, 3.0, 1.5):
-            looked["osc.x"] = start
+            read["osc.x"] = start
             position = start + (0.1 + 0.2)
-            assert [looked["osc.position"], *remembered(looked)] == [position, position, position, 0.5]
-            assert looked["osc.x"] == start
-        looked.slave.exitInitializationMode()
-        assert [looked["osc.position"], *remembered(looked)] == [position, position, position, 0.5]
-        plain.start(**{"osc.x": 1.5})
-        for fmu in (looked, plain):
+            assert [read["osc.position"], *measures_with_history(read)] == [position, position, position, 0.5]
+            assert read["osc.x"] == start
+        read.slave.exitInitializationMode()
+        assert [read["osc.position"], *measures_with_history(read)] == [position, position, position, 0.5]
+        unread.start(**{"osc.x": 1.5})
+        for fmu in (read, unread):
             fmu.steps(0, 25)
-        assert looked.all() == plain.all()  # to the last bit: looking leaves no trace
+        assert read.all() == unread.all()
 
 
-def test_the_description_says_what_the_first_values_depend_on(path: Path) -> None:
+def test_the_description_declares_the_dependencies_of_first_values(path: Path) -> None:
     with running(path) as fmu:
         initial = {
             unknown.variable.name: {known.name for known in unknown.dependencies or ()}

@@ -1,4 +1,4 @@
-"""Derivatives of FMUs that are solved as one system: differences of the whole system."""
+"""Derivatives of FMUs that are solved as one system, by differences of the system, agree with exact ones."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joint_systems import EXACT, FORCE, Spring, joint, mixed
 from part_fmu import make_part
 from scipy.linalg import expm, expm_frechet
-from test_joint import EXACT, FORCE, Spring, joint, mixed
 
 import cosim
 
@@ -23,7 +23,7 @@ def part(tmp_path: Path, compiled: Callable[..., Path]) -> Path:
 
 
 def quarter_car(starts: Mapping[str, float]) -> Any:
-    """x' = A x, by wheel and body."""
+    """The matrix A of x' = A x, with x of the wheel and the body."""
     tyre, wheel, _, spring, damper, body = (starts[name] for name in STARTS)
     return np.array(
         [
@@ -35,35 +35,34 @@ def quarter_car(starts: Mapping[str, float]) -> Any:
     )
 
 
-def test_a_quarter_car_cut_in_two_by_all_of_its_parameters(part: Path) -> None:
-    """Nothing is lost between the FMUs: the derivatives are those of the matrix exponential."""
+def test_two_fmus_of_a_quarter_car_have_the_derivatives_of_the_matrix_exponential(part: Path) -> None:
     loop = joint({"body": part, "wheel": part}, FORCE, STARTS, options=EXACT, step=0.25)
     names = ["wheel.x", "wheel.v", "body.x", "body.v"]
     result = loop.simulate(2.0, record=names, derivatives=list(STARTS))
-    begin = np.array([STARTS["wheel.x"], 0.0, 1.0, 0.0])
+    start_values = np.array([STARTS["wheel.x"], 0.0, 1.0, 0.0])
     for i, time in enumerate(result.time):
         matrix = time * quarter_car(STARTS)
         for by, value in STARTS.items():
             if by == "wheel.x":
-                wanted = expm(matrix)[:, 0]
+                expected = expm(matrix)[:, 0]
             else:
                 change = (quarter_car({**STARTS, by: value + 1e-3 * value}) - quarter_car(STARTS)) * time
-                if by in ("wheel.m", "body.m"):  # not linear in these
+                if by in ("wheel.m", "body.m"):  # the matrix is inversely proportional to a mass
                     change = -time * quarter_car(STARTS) * np.array([[0.0], [1.0], [0.0], [1.0]]) / value
                     change[3 if by == "wheel.m" else 1] = 0.0
                 else:
                     change /= 1e-3 * value
-                wanted = expm_frechet(matrix, change, compute_expm=False) @ begin
-            found = [result.derivative(name, by)[i] for name in names]
-            scale = max(1e-3, float(np.abs(wanted).max()))
-            assert np.abs(np.array(found) - wanted).max() < 1e-6 * scale, (time, by)
+                expected = expm_frechet(matrix, change, compute_expm=False) @ start_values
+            derivatives = [result.derivative(name, by)[i] for name in names]
+            scale = max(1e-3, float(np.abs(expected).max()))
+            assert np.abs(np.array(derivatives) - expected).max() < 1e-6 * scale, (time, by)
     assert {finding.kind for finding in result.findings} == {"derivatives by differences"}
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("others", ["gauss_seidel", pytest.param("jacobi", marks=pytest.mark.thorough)])
-def test_others_beside_the_system(part: Path, others: str) -> None:
-    """A spring in Python between two of three FMUs; differences of sixth order of the whole coupling."""
+def test_derivatives_pass_a_participant_beside_the_system(part: Path, others: str) -> None:
+    """A spring in Python couples two of three FMUs; differences of sixth order of whole runs are expected."""
     connections = [
         *("p.x -> q.road", "p.v -> q.road_rate", "q.reaction -> p.force", "q.x -> s.one", "r.x -> s.other"),
         *("s.pull -> q.force", "s.back -> r.force"),
@@ -71,11 +70,11 @@ def test_others_beside_the_system(part: Path, others: str) -> None:
     starts = {"p.k": 1.0, "q.k": 50.0, "q.c": 0.5, "q.x": 0.2, "r.k": 2.0, "r.x": -0.5}
     names = ["p.x", "q.x", "r.x", "q.force"]
 
-    def run(moved: Mapping[str, float], **more: Any) -> cosim.Result:
+    def run(changed_starts: Mapping[str, float], **settings: Any) -> cosim.Result:
         participants = {"p": part, "r": part, "s": Spring(5.0), "q": part}
         options = {**EXACT, "others": others}
-        loop = joint(participants, connections, {**starts, **moved}, step=0.02, options=options)
-        return loop.simulate(0.4, record=names, **more)
+        loop = joint(participants, connections, {**starts, **changed_starts}, step=0.02, options=options)
+        return loop.simulate(0.4, record=names, **settings)
 
     by = ["q.k", "r.x"]
     result = run({}, derivatives=by)
@@ -83,34 +82,36 @@ def test_others_beside_the_system(part: Path, others: str) -> None:
         step = 0.02 * abs(starts[path])
         ends = [[run({path: starts[path] + i * step})[name] for name in names] for i in (-3, -2, -1, 1, 2, 3)]
         weights = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) / (60.0 * step)
-        wanted = np.tensordot(weights, np.array(ends), 1)
-        found = np.array([result.derivative(name, path) for name in names])
-        assert np.abs(found - wanted).max() < 1e-7 * max(1.0, np.abs(wanted).max())
-        assert np.abs(found[:, -1]).min() > 1e-7
+        expected = np.tensordot(weights, np.array(ends), 1)
+        values = np.array([result.derivative(name, path) for name in names])
+        assert np.abs(values - expected).max() < 1e-7 * max(1.0, np.abs(expected).max())
+        assert np.abs(values[:, -1]).min() > 1e-7
 
 
-def test_a_saved_run_goes_on_to_the_same_derivatives(part: Path) -> None:
-    """Events, loops of feedthrough, a truth value that is passed on."""
-    whole, saved = mixed(part), list[bytes]()
+def test_a_resumed_run_has_the_same_derivatives(part: Path) -> None:
+    """The coupling has events, an algebraic loop and a boolean connection."""
+    loop, saved = mixed(part), list[bytes]()
 
     def save(time: float, values: Mapping[str, float]) -> None:
         if not saved and time > 0.25:
-            saved.append(whole.save())
+            saved.append(loop.save())
 
     by = ["p.k", "q.x"]
-    expected = whole.simulate(0.6, observe=save, derivatives=by)
-    later = mixed(part)
-    assert later.restore(saved[0]) == pytest.approx(0.3)
-    found = later.simulate(0.6, derivatives=by)
+    expected = loop.simulate(0.6, observe=save, derivatives=by)
+    resumed_loop = mixed(part)
+    assert resumed_loop.restore(saved[0]) == pytest.approx(0.3)
+    resumed = resumed_loop.simulate(0.6, derivatives=by)
     for path in by:
-        one, other = (r.derivative("q.x", path) for r in (expected, found))
-        assert one.tobytes() == other.tobytes() and one[-1] != 0.0
-    assert [str(f) for f in found.findings] == [str(f) for f in expected.findings]
+        derivative, expected_derivative = (r.derivative("q.x", path) for r in (resumed, expected))
+        assert derivative.tobytes() == expected_derivative.tobytes() and derivative[-1] != 0.0
+    assert [str(f) for f in resumed.findings] == [str(f) for f in expected.findings]
 
 
 @pytest.mark.parametrize("gain", [0.5, -0.7])
-def test_a_loop_of_feedthrough_inside(part: Path, gain: float) -> None:
-    """y = gain u + x of one feeds the other: y solves a linear system at each instant, the first one too."""
+def test_an_algebraic_loop_inside_the_system_has_the_derivatives_of_its_linear_equations(
+    part: Path, gain: float
+) -> None:
+    """y = gain u + bias of each FMU is the input u of the other, at each instant and at the start."""
     loop = joint(
         {"p": part, "q": part},
         ["p.y -> q.u", "q.y -> p.u"],

@@ -1,4 +1,4 @@
-"""What each master algorithm promises, against exact solutions."""
+"""Orders, iterations and tolerances of the master algorithms, against exact solutions."""
 
 import dataclasses
 import math
@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from python_block import Block
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
-from test_master_coupling import Block
 
 import cosim
 from cosim import kit
@@ -23,11 +23,15 @@ MOTION_AND_MOTION = [
     *(("right.x", "left.x_other"), ("right.v", "left.v_other")),
 ]
 SPRINGS = {"left.kc": 2.0, "left.cc": 0.1, "right.k": 3.0}
-BOTH = {**SPRINGS, "right.kc": 2.0, "right.cc": 0.1}
+SPRINGS_ON_BOTH_SIDES = {**SPRINGS, "right.kc": 2.0, "right.cc": 0.1}
 SIGNALS = ("left.x", "left.v", "right.x", "right.v")
+ABILITIES = 'canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true"'
+INTERPOLATING = ABILITIES + ' canInterpolateInputs="true"'
+STIFF = {"left.kc": 1e3, "left.cc": 10.0, "right.k": 3.0}
 
 
 def exact(time: float, spring: float = 2.0, damper: float = 0.1) -> np.ndarray:
+    """`SIGNALS` of two masses that a spring and a damper connect, at a time."""
     matrix = np.array(
         [
             [0.0, 1.0, 0.0, 0.0],
@@ -37,10 +41,6 @@ def exact(time: float, spring: float = 2.0, damper: float = 0.1) -> np.ndarray:
         ]
     )
     return expm(matrix * time) @ np.array([1.0, 0.0, 1.0, 0.0])
-
-
-ABILITIES = 'canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true"'
-FOLLOWS = ABILITIES + ' canInterpolateInputs="true"'
 
 
 def coupled(
@@ -57,153 +57,9 @@ def coupled(
 
 
 def error(loop: CoSimulation, until: float = 2.0) -> float:
+    """The largest error of `SIGNALS` at the end."""
     result = loop.simulate(until)
     return float(np.max(np.abs([result[name][-1] for name in SIGNALS] - exact(until))))
-
-
-@pytest.mark.by_turns
-@pytest.mark.parametrize("links", [FORCE_AND_MOTION, MOTION_AND_MOTION], ids=["force", "motion"])
-@pytest.mark.parametrize(
-    ("algorithm", "options", "order", "largest"),
-    [
-        ("jacobi", {}, 1.0, 2e-2),
-        ("jacobi", {"extrapolation": 1}, 2.0, 2e-4),
-        ("jacobi", {"extrapolation": 2}, 2.1, 5e-5),
-        ("gauss_seidel", {"extrapolation": 1}, 2.0, 2e-4),
-        ("waveform_iteration", {}, 2.0, 5e-5),
-        ("interface_newton", {}, 2.0, 5e-5),
-    ],
-)
-def test_order_of_the_coupling(
-    make_fmu: MakeFmu, links: Any, algorithm: str, options: Any, order: float, largest: float
-) -> None:
-    starts = SPRINGS if links is FORCE_AND_MOTION else BOTH
-    errors = [
-        error(coupled(make_fmu, links, starts, algorithm, step, **options)) for step in (2e-2, 1e-2, 5e-3)
-    ]
-    assert errors[-1] < largest
-    slopes = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert slopes == pytest.approx(order, abs=0.15 if order < 2.1 else 0.5)
-
-
-def test_inputs_that_follow_their_slopes_are_worth_it(make_fmu: MakeFmu) -> None:
-    held = error(coupled(make_fmu, MOTION_AND_MOTION, BOTH, "waveform_iteration", 5e-2))
-    followed = [
-        error(coupled(make_fmu, MOTION_AND_MOTION, BOTH, "waveform_iteration", step, FOLLOWS))
-        for step in (1e-1, 5e-2)
-    ]
-    assert followed[1] < 0.7 * held
-    assert np.log2(followed[0] / followed[1]) == pytest.approx(2.0, abs=0.15)
-
-
-def test_whole_and_cut_agree(make_fmu: MakeFmu) -> None:
-    """Two, three and five masses in a row, each an FMU, against the matrix exponential of the whole."""
-    fmu = make_fmu("mass")
-    for count in (2, 3, 5):
-        names = [f"m{i}" for i in range(count)]
-        links, starts = [], {}
-        for i, name in enumerate(names[:-1]):
-            links += [(f"{name}.force", f"{names[i + 1]}.f")]
-            links += [(f"{names[i + 1]}.x", f"{name}.x_other"), (f"{names[i + 1]}.v", f"{name}.v_other")]
-            starts |= {f"{name}.kc": 2.0 + i, f"{name}.cc": 0.1}
-        matrix = np.zeros((2 * count, 2 * count))
-        for i in range(count):
-            matrix[2 * i, 2 * i + 1] = 1.0
-            matrix[2 * i + 1, 2 * i] -= 1.0
-        for i in range(count - 1):
-            for one, other in ((i, i + 1), (i + 1, i)):
-                matrix[2 * one + 1, 2 * one : 2 * one + 2] -= (2.0 + i, 0.1)
-                matrix[2 * one + 1, 2 * other : 2 * other + 2] += (2.0 + i, 0.1)
-        start = np.tile([1.0, 0.0], count)
-        start[0] = 1.3
-        starts["m0.x"] = 1.3
-        options = {"tolerance": 1e-11, "absolute_tolerance": 1e-13}
-        loop = CoSimulation(
-            dict.fromkeys(names, fmu), links, "waveform_iteration", 2e-4, options=options, starts=starts
-        )
-        result = loop.simulate(0.2)
-        found = [result[f"{name}.{signal}"][-1] for name in names for signal in ("x", "v")]
-        assert found == pytest.approx(expm(0.2 * matrix) @ start, abs=1e-8)
-
-
-STIFF = {"left.kc": 1e3, "left.cc": 10.0, "right.k": 3.0}
-
-
-def test_newton_needs_fewer_iterations_than_fixed_point(make_fmu: MakeFmu) -> None:
-    found = {}
-    for algorithm in ("waveform_iteration", "interface_newton"):
-        loop = coupled(make_fmu, FORCE_AND_MOTION, STIFF, algorithm, 1e-2, FOLLOWS)
-        result = loop.simulate(0.5)
-        reached = np.array([result[name][-1] for name in SIGNALS])
-        assert np.max(np.abs(reached - exact(0.5, 1e3, 10.0))) < 5e-3
-        found[algorithm] = (reached, result.statistics["algorithm"])
-    fixed, newton = found["waveform_iteration"], found["interface_newton"]
-    assert newton[0] == pytest.approx(fixed[0], abs=1e-6)
-    assert newton[1]["iterations"] < fixed[1]["iterations"] / 4.0
-    assert newton[1]["jacobians"] <= 3
-
-
-def test_what_does_not_settle_is_named_and_results_are_kept(make_fmu: MakeFmu) -> None:
-    loop = coupled(make_fmu, FORCE_AND_MOTION, STIFF, "waveform_iteration", 1e-2, iterations=5)
-    with pytest.raises(cosim.SimulationError) as caught:
-        loop.simulate(0.1)
-    said = str(caught.value)
-    assert "5 iterations of WaveformIteration: left.force" in said
-    assert " gives " in said and "interface_newton" in said
-    assert loop.result is not None and loop.result.time.tolist() == [0.0]
-    assert caught.value.result is loop.result  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("algorithm", ["waveform_iteration", "interface_newton"])
-def test_loop_of_feedthrough_is_solved_in_every_step(make_fmu: MakeFmu, algorithm: str) -> None:
-    """a = 0.5 b + time, b = -0.8 a: a = time / 1.4."""
-    gain = make_fmu("gain")
-    clock = make_fmu("failing")
-    links = [("b.y", "a.u"), ("sum.y", "b.u"), ("a.y", "sum.one"), ("clock.y", "sum.two")]
-
-    class Sum(Block):
-        def save(self) -> Any:
-            return self.time, dict(self.values)
-
-        def restore(self, token: Any) -> None:
-            self.time, self.values = token[0], dict(token[1])
-
-        def describe(self) -> kit.ParticipantDescription:
-            found = super().describe()
-            return kit.ParticipantDescription(found.kind, found.variables, found.feedthrough, True)
-
-    both = frozenset({"one", "two"})
-    adder = Sum({"y": lambda time, one, two: one + two}, ["one", "two"], feedthrough={"y": both})
-    parts = {"a": gain, "b": gain, "clock": clock, "sum": adder}
-    loop = CoSimulation(parts, links, algorithm, 0.1, starts={"a.gain": 0.5, "b.gain": -0.8})
-    result = loop.simulate(1.0)
-    assert result["sum.y"] == pytest.approx(result.time / 1.4, abs=1e-7)
-
-
-@pytest.mark.parametrize("goes_back", [True, False])
-def test_adaptive_follows_the_tolerance_with_and_without_rollback(make_fmu: MakeFmu, goes_back: bool) -> None:
-    saves = 'canGetAndSetFMUstate="true" ' if goes_back else ""
-    fmu = make_fmu("mass", abilities=saves + 'canHandleVariableCommunicationStepSize="true"')
-    errors, figures = [], []
-    for tolerance in (1e-3, 1e-5):
-        loop = CoSimulation(
-            {"left": fmu, "right": fmu},
-            FORCE_AND_MOTION,
-            "adaptive",
-            0.25,
-            starts=SPRINGS,
-            options={"tolerance": tolerance, "absolute_tolerance": tolerance},
-        )
-        errors.append(error(loop))
-        assert loop.result is not None
-        assert loop.result.time.tolist() == [0.25 * i for i in range(9)]
-        figures.append(loop.result.statistics["algorithm"])
-    assert errors[0] < 1e-2 and errors[1] < errors[0] / 30.0
-    assert 5.0 < figures[1]["exchanges"] / figures[0]["exchanges"] < 20.0  # order 2: the root of a hundred
-    assert set(figures[0]) == {"exchanges", "rejected" if goes_back else "missed"}
-    if not goes_back:
-        with pytest.raises(cosim.ModelError, match="state, which Adaptive"):
-            CoSimulation({"a": fmu}, [], "adaptive", 0.25, options={"iterations": 1})
 
 
 class Exact(Block):
@@ -232,9 +88,164 @@ class Exact(Block):
         self.values.update(values)
 
 
+@pytest.mark.by_turns
+@pytest.mark.parametrize("links", [FORCE_AND_MOTION, MOTION_AND_MOTION], ids=["force", "motion"])
+@pytest.mark.parametrize(
+    ("algorithm", "options", "order", "largest"),
+    [
+        ("jacobi", {}, 1.0, 2e-2),
+        ("jacobi", {"extrapolation": 1}, 2.0, 2e-4),
+        ("jacobi", {"extrapolation": 2}, 2.1, 5e-5),
+        ("gauss_seidel", {"extrapolation": 1}, 2.0, 2e-4),
+        ("waveform_iteration", {}, 2.0, 5e-5),
+        ("interface_newton", {}, 2.0, 5e-5),
+    ],
+)
+def test_order_of_the_coupling(
+    make_fmu: MakeFmu, links: Any, algorithm: str, options: Any, order: float, largest: float
+) -> None:
+    starts = SPRINGS if links is FORCE_AND_MOTION else SPRINGS_ON_BOTH_SIDES
+    errors = [
+        error(coupled(make_fmu, links, starts, algorithm, step, **options)) for step in (2e-2, 1e-2, 5e-3)
+    ]
+    assert errors[-1] < largest
+    slopes = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert slopes == pytest.approx(order, abs=0.15 if order < 2.1 else 0.5)
+
+
+def test_interpolated_inputs_make_smaller_errors_than_held_ones(make_fmu: MakeFmu) -> None:
+    held_error = error(
+        coupled(make_fmu, MOTION_AND_MOTION, SPRINGS_ON_BOTH_SIDES, "waveform_iteration", 5e-2)
+    )
+    interpolated_errors = [
+        error(
+            coupled(
+                make_fmu, MOTION_AND_MOTION, SPRINGS_ON_BOTH_SIDES, "waveform_iteration", step, INTERPOLATING
+            )
+        )
+        for step in (1e-1, 5e-2)
+    ]
+    assert interpolated_errors[1] < 0.7 * held_error
+    assert np.log2(interpolated_errors[0] / interpolated_errors[1]) == pytest.approx(2.0, abs=0.15)
+
+
+def test_masses_in_a_row_move_as_their_matrix_exponential(make_fmu: MakeFmu) -> None:
+    """Two, three and five masses, each an FMU; springs of 1 N/m to the ground, 2 N/m, 3 N/m, … in between."""
+    fmu = make_fmu("mass")
+    for count in (2, 3, 5):
+        names = [f"m{i}" for i in range(count)]
+        links, starts = [], {}
+        for i, name in enumerate(names[:-1]):
+            links += [(f"{name}.force", f"{names[i + 1]}.f")]
+            links += [(f"{names[i + 1]}.x", f"{name}.x_other"), (f"{names[i + 1]}.v", f"{name}.v_other")]
+            starts |= {f"{name}.kc": 2.0 + i, f"{name}.cc": 0.1}
+        matrix = np.zeros((2 * count, 2 * count))
+        for i in range(count):
+            matrix[2 * i, 2 * i + 1] = 1.0
+            matrix[2 * i + 1, 2 * i] -= 1.0
+        for i in range(count - 1):
+            for mass, neighbour in ((i, i + 1), (i + 1, i)):
+                matrix[2 * mass + 1, 2 * mass : 2 * mass + 2] -= (2.0 + i, 0.1)
+                matrix[2 * mass + 1, 2 * neighbour : 2 * neighbour + 2] += (2.0 + i, 0.1)
+        start = np.tile([1.0, 0.0], count)
+        start[0] = 1.3
+        starts["m0.x"] = 1.3
+        options = {"tolerance": 1e-11, "absolute_tolerance": 1e-13}
+        loop = CoSimulation(
+            dict.fromkeys(names, fmu), links, "waveform_iteration", 2e-4, options=options, starts=starts
+        )
+        result = loop.simulate(0.2)
+        reached = [result[f"{name}.{signal}"][-1] for name in names for signal in ("x", "v")]
+        assert reached == pytest.approx(expm(0.2 * matrix) @ start, abs=1e-8)
+
+
+def test_newton_needs_fewer_iterations_than_fixed_point(make_fmu: MakeFmu) -> None:
+    runs = {}
+    for algorithm in ("waveform_iteration", "interface_newton"):
+        loop = coupled(make_fmu, FORCE_AND_MOTION, STIFF, algorithm, 1e-2, INTERPOLATING)
+        result = loop.simulate(0.5)
+        reached = np.array([result[name][-1] for name in SIGNALS])
+        assert np.max(np.abs(reached - exact(0.5, 1e3, 10.0))) < 5e-3
+        runs[algorithm] = (reached, result.statistics["algorithm"])
+    (fixed_point, counts_of_fixed_point), (newton, counts_of_newton) = runs.values()
+    assert newton == pytest.approx(fixed_point, abs=1e-6)
+    assert counts_of_newton["iterations"] < counts_of_fixed_point["iterations"] / 4.0
+    assert counts_of_newton["jacobians"] <= 3
+
+
+def test_an_iteration_that_does_not_converge_names_the_signal_and_keeps_the_results(
+    make_fmu: MakeFmu,
+) -> None:
+    loop = coupled(make_fmu, FORCE_AND_MOTION, STIFF, "waveform_iteration", 1e-2, iterations=5)
+    with pytest.raises(cosim.SimulationError) as caught:
+        loop.simulate(0.1)
+    message = str(caught.value)
+    assert "5 iterations of WaveformIteration: left.force" in message
+    assert " gives " in message and "interface_newton" in message
+    assert loop.result is not None and loop.result.time.tolist() == [0.0]
+    assert caught.value.result is loop.result  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("algorithm", ["waveform_iteration", "interface_newton"])
+def test_an_algebraic_loop_is_solved_in_every_step(make_fmu: MakeFmu, algorithm: str) -> None:
+    """a = 0.5 b + time, b = -0.8 a: a = time / 1.4."""
+    gain = make_fmu("gain")
+    clock = make_fmu("failing")
+    links = [("b.y", "a.u"), ("sum.y", "b.u"), ("a.y", "sum.one"), ("clock.y", "sum.two")]
+
+    class Sum(Block):
+        def save(self) -> Any:
+            return self.time, dict(self.values)
+
+        def restore(self, token: Any) -> None:
+            self.time, self.values = token[0], dict(token[1])
+
+        def describe(self) -> kit.ParticipantDescription:
+            description = super().describe()
+            return kit.ParticipantDescription(
+                description.kind, description.variables, description.feedthrough, True
+            )
+
+    inputs = frozenset({"one", "two"})
+    adder = Sum({"y": lambda time, one, two: one + two}, ["one", "two"], feedthrough={"y": inputs})
+    parts = {"a": gain, "b": gain, "clock": clock, "sum": adder}
+    loop = CoSimulation(parts, links, algorithm, 0.1, starts={"a.gain": 0.5, "b.gain": -0.8})
+    result = loop.simulate(1.0)
+    assert result["sum.y"] == pytest.approx(result.time / 1.4, abs=1e-7)
+
+
 @pytest.mark.parametrize("goes_back", [True, False])
-def test_adaptive_goes_on_behind_a_jump(goes_back: bool) -> None:
-    """A signal that jumps inside a communication step is followed by a lag."""
+def test_the_error_of_adaptive_follows_its_tolerance_with_and_without_rollback(
+    make_fmu: MakeFmu, goes_back: bool
+) -> None:
+    saves = 'canGetAndSetFMUstate="true" ' if goes_back else ""
+    fmu = make_fmu("mass", abilities=saves + 'canHandleVariableCommunicationStepSize="true"')
+    errors, counts = [], []
+    for tolerance in (1e-3, 1e-5):
+        loop = CoSimulation(
+            {"left": fmu, "right": fmu},
+            FORCE_AND_MOTION,
+            "adaptive",
+            0.25,
+            starts=SPRINGS,
+            options={"tolerance": tolerance, "absolute_tolerance": tolerance},
+        )
+        errors.append(error(loop))
+        assert loop.result is not None
+        assert loop.result.time.tolist() == [0.25 * i for i in range(9)]
+        counts.append(loop.result.statistics["algorithm"])
+    # of order 2: a hundredth of the tolerance takes sqrt(100) times the exchanges
+    assert errors[0] < 1e-2 and errors[1] < errors[0] / 30.0
+    assert 5.0 < counts[1]["exchanges"] / counts[0]["exchanges"] < 20.0
+    assert set(counts[0]) == {"exchanges", "rejected" if goes_back else "missed"}
+    if not goes_back:
+        with pytest.raises(cosim.ModelError, match="state, which Adaptive"):
+            CoSimulation({"a": fmu}, [], "adaptive", 0.25, options={"iterations": 1})
+
+
+@pytest.mark.parametrize("goes_back", [True, False])
+def test_adaptive_passes_a_jump(goes_back: bool) -> None:
+    """A lag follows a signal that jumps inside a communication step."""
     clock = Exact(lambda x, u, size: x + size, 0.0, goes_back)
     clock.outputs = {"x": lambda time, u: float(time >= 0.3137)}
     lag = Exact(lambda x, u, size: u + (x - u) * math.exp(-size), 0.0, goes_back)
@@ -242,7 +253,7 @@ def test_adaptive_goes_on_behind_a_jump(goes_back: bool) -> None:
     loop = CoSimulation({"s": clock, "lag": lag}, [("s.x", "lag.u")], "adaptive", 0.25, options=options)
     result = loop.simulate(1.0)
     expected = 1.0 - math.exp(-(1.0 - 0.3137))
-    # without rollback the exchange in which it jumps stands
+    # without rollback the exchange in which it jumps is not repeated
     assert result["lag.x"][-1] == pytest.approx(expected, abs=1e-3 if goes_back else 5e-2)
     assert result.statistics["algorithm"]["exchanges"] < 300
 
@@ -256,7 +267,7 @@ def test_adaptive_follows_predator_and_prey(until: float) -> None:
     options = {"tolerance": 6e-6, "absolute_tolerance": 6e-6, "iterations": 1}
     loop = CoSimulation({"prey": prey, "predator": predator}, links, "adaptive", 1.0, options=options)
     result = loop.simulate(until)
-    both = solve_ivp(
+    exact_sizes = solve_ivp(
         lambda t, z: [z[0] * (0.1 - 0.02 * z[1]), z[1] * (-0.4 + 0.02 * z[0])],
         (0.0, until),
         [20.0, 20.0],
@@ -265,21 +276,25 @@ def test_adaptive_follows_predator_and_prey(until: float) -> None:
         atol=1e-12,
     ).y[:, -1]
     assert result.statistics["algorithm"]["exchanges"] <= 100 * until
-    assert [result["prey.x"][-1], result["predator.x"][-1]] == pytest.approx(both, abs=1e-4)
+    assert [result["prey.x"][-1], result["predator.x"][-1]] == pytest.approx(exact_sizes, abs=1e-4)
 
 
 @pytest.mark.parametrize(("hold", "expected"), [("mean", 2.0), ("line", 2.0), ("end", 1.0)])
-def test_what_iteration_holds(make_fmu: MakeFmu, hold: str, expected: float) -> None:
+def test_orders_of_the_ways_to_hold_inputs_in_an_iteration(
+    make_fmu: MakeFmu, hold: str, expected: float
+) -> None:
     errors = [
-        error(coupled(make_fmu, FORCE_AND_MOTION, SPRINGS, "waveform_iteration", step, FOLLOWS, hold=hold))
+        error(
+            coupled(make_fmu, FORCE_AND_MOTION, SPRINGS, "waveform_iteration", step, INTERPOLATING, hold=hold)
+        )
         for step in (0.02, 0.01)
     ]
     assert math.log2(errors[0] / errors[1]) == pytest.approx(expected, abs=0.15)
 
 
 def test_iteration_that_holds_the_end_is_the_implicit_euler_method() -> None:
-    """x' = -1000 x across a connection: held ends decay with any step, and means swing."""
-    found = {}
+    """x' = -1000 x across a connection, h = 0.01: factors 1 / (1 + 10) and (1 - 5) / (1 + 5) per step."""
+    courses = {}
     for hold in ("end", "mean"):
         rate = Exact(lambda x, u, size: u, 0.0, True)
         rate.outputs = {"x": lambda time, u: -1000.0 * u}
@@ -289,17 +304,17 @@ def test_iteration_that_holds_the_end_is_the_implicit_euler_method() -> None:
         loop = CoSimulation(
             {"store": store, "rate": rate}, links, "interface_newton", 0.01, options={"hold": hold}
         )
-        found[hold] = loop.simulate(0.05)["store.x"]
-    assert found["end"] == pytest.approx((1.0 / 11.0) ** np.arange(6), abs=1e-6)
-    assert found["mean"] == pytest.approx((-4.0 / 6.0) ** np.arange(6), abs=1e-6)
+        courses[hold] = loop.simulate(0.05)["store.x"]
+    assert courses["end"] == pytest.approx((1.0 / 11.0) ** np.arange(6), abs=1e-6)
+    assert courses["mean"] == pytest.approx((-4.0 / 6.0) ** np.arange(6), abs=1e-6)
 
 
-def test_what_cannot_be_held(make_fmu: MakeFmu) -> None:
+def test_an_unknown_way_to_hold_inputs_is_refused(make_fmu: MakeFmu) -> None:
     with pytest.raises(cosim.ModelError, match="hold.*'midle'.*middle|hold.*no .*'midle'"):
         coupled(make_fmu, FORCE_AND_MOTION, SPRINGS, "waveform_iteration", 0.1, hold="midle")
 
 
-def test_tolerances_by_name(make_fmu: MakeFmu) -> None:
+def test_absolute_tolerances_by_name(make_fmu: MakeFmu) -> None:
     def run(**absolute: float) -> CoSimulation:
         by_name = {name.replace("_", "."): value for name, value in absolute.items()}
         options = {"tolerance": 1e-3, "absolute_tolerance": by_name}
@@ -313,7 +328,7 @@ def test_tolerances_by_name(make_fmu: MakeFmu) -> None:
     assert loose["exchanges"] < tight["exchanges"]
 
 
-def test_options_that_are_wrong_are_all_named(make_fmu: MakeFmu) -> None:
+def test_wrong_options_are_all_named(make_fmu: MakeFmu) -> None:
     fmu = make_fmu("mass")
     with pytest.raises(cosim.ModelError, match="option of Jacobi.*extrapolatoin.*extrapolation"):
         CoSimulation({"a": fmu}, [], "jacobi", options={"extrapolatoin": 1})

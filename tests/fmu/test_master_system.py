@@ -1,4 +1,4 @@
-"""A system of ours as a participant, beside others and against itself whole."""
+"""A cosim system as a participant: description, errors in a coupling, rollback, inputs with slopes."""
 
 import dataclasses
 import importlib
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from controlled_spring import WIRES, SpringMass, controller, plant
 
 import cosim
 from cosim import kit
@@ -17,72 +18,20 @@ from cosim_master.algorithms.gauss_seidel import GaussSeidel
 from cosim_master.algorithms.jacobi import Jacobi
 
 
-class SpringMass(cosim.Component):
-    """A mass on a spring, pushed by a force."""
-
-    position = cosim.position(unit="m", start=1.0)
-    speed = cosim.speed(unit="m/s")
-    force = cosim.input(unit="N")
-    mass = cosim.parameter(unit="kg", default=1.0, minimum=0.0)
-    stiffness = cosim.parameter(unit="N/m", default=1.0)
-    felt = cosim.output(unit="mm")
-    reaction = cosim.output(unit="N")
-
-    @cosim.kernel
-    def derivatives(position, speed, force, mass, stiffness, position_dot, speed_dot):
-        position_dot[0] = speed
-        speed_dot[0] = (force - stiffness * position) / mass
-
-    @cosim.kernel
-    def sensor(position, felt):
-        felt[0] = 1000.0 * position
-
-    @cosim.kernel
-    def support(position, force, stiffness, reaction):
-        reaction[0] = stiffness * position - force
-
-
-class Controller(cosim.Component):
-    """A force against a displacement, at the same instant."""
-
-    seen = cosim.input(unit="m")
-    gain = cosim.parameter(unit="N/m", default=3.0)
-    push = cosim.output(unit="N")
-
-    @cosim.kernel
-    def act(seen, gain, push):
-        push[0] = -gain * seen
-
-
-def plant() -> cosim.Model:
-    model = cosim.Model("plant")
-    model.add(SpringMass, "body")
-    return model
-
-
-def controller() -> cosim.Model:
-    model = cosim.Model("controller")
-    model.add(Controller, "law")
-    return model
-
-
-WIRES = [("plant.body.felt", "controller.law.seen"), ("controller.law.push", "plant.body.force")]
-
-
 def test_description() -> None:
-    described = SystemParticipant(plant()).describe()
-    assert described.kind == "cosim system" and described.can_restore and described.can_serialize
-    kinds = {name: variable.causality for name, variable in described.variables.items()}
+    description = SystemParticipant(plant()).describe()
+    assert description.kind == "cosim system" and description.can_restore and description.can_serialize
+    kinds = {name: variable.causality for name, variable in description.variables.items()}
     assert kinds["body.force"] == "input" and kinds["body.mass"] == "parameter"
     assert kinds["body.felt"] == "output" and kinds["body.position"] == "local"
-    assert described.variables["body.felt"].unit == "mm"
-    assert described.feedthrough is not None
-    assert described.feedthrough["body.felt"] == frozenset()
-    assert described.feedthrough["body.reaction"] == {"body.force"}
+    assert description.variables["body.felt"].unit == "mm"
+    assert description.feedthrough is not None
+    assert description.feedthrough["body.felt"] == frozenset()
+    assert description.feedthrough["body.reaction"] == {"body.force"}
 
 
 @pytest.mark.parametrize("algorithm", [Jacobi, GaussSeidel])
-def test_cut_in_two_and_whole(algorithm: type[cosim.MasterAlgorithm]) -> None:
+def test_two_coupled_systems_converge_to_the_exact_solution(algorithm: type[cosim.MasterAlgorithm]) -> None:
     """x'' = -(1 + 3) x, the second spring in another system: first order in the communication step."""
     errors = []
     for step in (4e-3, 2e-3, 1e-3):
@@ -95,7 +44,7 @@ def test_cut_in_two_and_whole(algorithm: type[cosim.MasterAlgorithm]) -> None:
     assert errors[-1] < 5e-3
 
 
-def test_order_comes_from_the_schedule() -> None:
+def test_the_system_with_direct_feedthrough_steps_first() -> None:
     loop = CoSimulation({"plant": plant(), "controller": controller()}, WIRES, GaussSeidel, 1e-2)
     assert loop.order == ("controller", "plant")
 
@@ -106,7 +55,7 @@ def test_start_values_with_units() -> None:
     assert (result["plant.body.felt"][0], result["plant.body.reaction"][0]) == pytest.approx((200.0, -1.3))
 
 
-def test_beside_an_fmu(make_fmu: Callable[..., Path]) -> None:
+def test_a_system_and_an_fmu_in_one_coupling(make_fmu: Callable[..., Path]) -> None:
     wires = [("body.body.position", "fmu.x_other"), ("fmu.force", "body.body.force")]
     starts = {"fmu.kc": 0.0}
     loop = CoSimulation({"body": plant(), "fmu": make_fmu("mass")}, wires, Jacobi, 1e-2, starts=starts)
@@ -115,7 +64,7 @@ def test_beside_an_fmu(make_fmu: Callable[..., Path]) -> None:
     assert result["fmu.x"][-1] == pytest.approx(math.cos(1.0), abs=1e-9)
 
 
-def test_saved_and_restored_goes_on_bit_for_bit() -> None:
+def test_a_restored_state_continues_bit_for_bit() -> None:
     participant = SystemParticipant(plant())
     participant.initialize(0.0, None, {"body.force": 0.5})
     names = ["body.position", "body.speed", "body.force"]
@@ -123,25 +72,29 @@ def test_saved_and_restored_goes_on_bit_for_bit() -> None:
     token = participant.serialize(participant.save())
     participant.set(["body.force"], [-2.0])
     participant.step(0.1, 0.1)
-    reached = participant.get(names)
+    expected = participant.get(names)
     participant.step(0.2, 0.3)
+
+    # the same participant: the state, then the same input and step as before
     participant.restore(participant.deserialize(token))
     assert participant.get(names)[2] == 0.5
     participant.set(["body.force"], [-2.0])
     participant.step(0.1, 0.1)
-    assert np.array_equal(participant.get(names), reached)
-    other = SystemParticipant(participant.system)
-    other.initialize(0.0, None, {})
-    other.restore(token)
-    other.set(["body.force"], [-2.0])
-    other.step(0.1, 0.1)
-    assert np.array_equal(other.get(names), reached)
+    assert np.array_equal(participant.get(names), expected)
+
+    # another participant of the same system
+    second_participant = SystemParticipant(participant.system)
+    second_participant.initialize(0.0, None, {})
+    second_participant.restore(token)
+    second_participant.set(["body.force"], [-2.0])
+    second_participant.step(0.1, 0.1)
+    assert np.array_equal(second_participant.get(names), expected)
     participant.close()
     participant.close()
-    other.close()
+    second_participant.close()
 
 
-def test_handler_that_asks_to_stop() -> None:
+def test_a_request_to_stop_of_an_event_handler() -> None:
     class Fuse(cosim.Component):
         """Stops the run."""
 
@@ -166,7 +119,7 @@ def test_handler_that_asks_to_stop() -> None:
 
 
 @pytest.mark.thorough
-def test_exported_and_not_exported_give_the_same_bits(
+def test_a_system_and_its_python_fmu_give_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = "import cosim\n\n\n" + inspect.getsource(SpringMass)
@@ -177,34 +130,36 @@ def test_exported_and_not_exported_give_the_same_bits(
     path = tmp_path / "plant.fmu"
     model.export_fmu(path, native=False)
     results = [
-        CoSimulation({"plant": what, "controller": controller()}, WIRES, GaussSeidel, 1e-2).simulate(0.2)
-        for what in (path, model)
+        CoSimulation({"plant": plant_part, "controller": controller()}, WIRES, GaussSeidel, 1e-2).simulate(
+            0.2
+        )
+        for plant_part in (path, model)
     ]
     assert np.array_equal(results[0]["plant.body.felt"], results[1]["plant.body.felt"])
     assert np.array_equal(results[0]["controller.law.push"], results[1]["controller.law.push"])
 
 
-class Held(SystemParticipant):
-    """The same, as if it could not follow slopes."""
+class HeldInputs(SystemParticipant):
+    """A participant whose inputs the master holds: it declares that it follows no slopes."""
 
     def describe(self) -> kit.ParticipantDescription:
         return dataclasses.replace(super().describe(), follows_slopes=False)
 
 
-def test_inputs_follow_their_slopes() -> None:
-    """With a line through the interface an error is smaller than with its mean: x'' = -(1 + 3) x."""
+def test_inputs_with_slopes_make_smaller_errors_than_held_ones() -> None:
+    """x'' = -(1 + 3) x, errors of order 2 for both."""
     errors: dict[type, list[float]] = {}
-    for kind in (SystemParticipant, Held):
+    for kind in (SystemParticipant, HeldInputs):
         for step in (8e-2, 4e-2):
             parts = {"plant": kind(plant(), accuracy=1e-10), "controller": controller()}
             loop = CoSimulation(parts, WIRES, "waveform_iteration", step)
             result = loop.simulate(0.8, record=["plant.body.position"])
             errors.setdefault(kind, []).append(abs(result["plant.body.position"][-1] - math.cos(1.6)))
         assert errors[kind][0] / errors[kind][1] == pytest.approx(4.0, rel=0.1)
-    assert errors[SystemParticipant][1] < 0.6 * errors[Held][1]
+    assert errors[SystemParticipant][1] < 0.6 * errors[HeldInputs][1]
 
 
-def test_a_line_is_followed_inside_a_step_and_ends_with_it() -> None:
+def test_a_slope_applies_to_one_step_and_is_held_afterwards() -> None:
     """x'' = 2 t - x from rest: x = 2 t - 2 sin t, in one communication step."""
     participant = SystemParticipant(plant(), accuracy=1e-10)
     assert participant.describe().follows_slopes

@@ -1,4 +1,4 @@
-"""Model Exchange FMUs that give directional derivatives: the gradient of a coupling is exact."""
+"""With directional derivatives of a Model Exchange FMU the derivatives of a coupling are exact."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ from cosim_master.participants.model_exchange_participant import ModelExchangePa
 from cosim_master.participants.system_participant import SystemParticipant
 
 BY_DIFFERENCES = "derivatives by differences"
+BY = ["controller.m.gain", "controller.m.offset"]
+LINKS = ["controller.m.force -> plant.m.u", "plant.m.place -> controller.m.seen"]
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "gauss_seidel": {"extrapolation": 1},
+    "jacobi": {},
+    "waveform_iteration": {"tolerance": 1e-12},
+    "interface_newton": {"tolerance": 1e-12},
+    "adaptive": {"tolerance": 1e-3},
+}
 
 
 class Plant(cosim.Component):
@@ -62,12 +71,8 @@ class Controller(cosim.Component):
         force[0] = -gain * z + offset
 
 
-BY = ["controller.m.gain", "controller.m.offset"]
-LINKS = ["controller.m.force -> plant.m.u", "plant.m.place -> controller.m.seen"]
-
-
-class Stopped(Plant):
-    """With an event: the FMU has an event indicator."""
+class Bouncing(Plant):
+    """With a state event: the FMU has an event indicator."""
 
     @cosim.witness(direction="rising")
     def reaches(x):
@@ -80,7 +85,7 @@ class Stopped(Plant):
 
 
 class Kicked(Plant):
-    """With an event that the FMU requests at the end of an integrator step: it changes a state."""
+    """At the end of an integrator step the FMU requests an event, which changes a state."""
 
     kicks = cosim.discrete(dtype=int)
 
@@ -92,16 +97,16 @@ class Kicked(Plant):
             v_next[0] = -2.0 * v
 
 
-def system_of(name: str, part: cosim.Component) -> cosim.Model:
+def model_of(name: str, component: cosim.Component) -> cosim.Model:
     model = cosim.Model(name)
-    model.add(part, "m")
+    model.add(component, "m")
     return model
 
 
 @pytest.fixture(scope="module", params=[2, 3])
 def plant(request: Any, tmp_path_factory: Any) -> Path:
     path = Path(tmp_path_factory.mktemp("me")) / f"plant{request.param}.fmu"
-    system_of("plant", Plant()).export_fmu(path, kind="me", fmi=request.param, exact_derivatives=True)
+    model_of("plant", Plant()).export_fmu(path, kind="me", fmi=request.param, exact_derivatives=True)
     return path
 
 
@@ -109,70 +114,61 @@ def run(
     plant: Any, algorithm: str = "gauss_seidel", by: Sequence[str] = BY, until: float = 1.0, **options: Any
 ) -> cosim.Result:
     loop = CoSimulation(
-        {"controller": system_of("controller", Controller()).build(), "plant": plant},
+        {"controller": model_of("controller", Controller()).build(), "plant": plant},
         LINKS, algorithm, 0.02, tolerance=1e-10, options=options,
     )  # fmt: skip
     return loop.simulate(until, record=["plant.m.place", "controller.m.z"], derivatives=list(by))
 
 
-def compare(found: cosim.Result, wanted: cosim.Result, by: Sequence[str], most: float) -> None:
+def compare(result: cosim.Result, reference: cosim.Result, by: Sequence[str], tolerance: float) -> None:
+    """The derivatives agree within a tolerance, relative where they exceed 1, and none is zero."""
     for name in ("plant.m.place", "controller.m.z"):
         for path in by:
-            one, other = found.derivative(name, path), wanted.derivative(name, path)
-            assert one == pytest.approx(other, abs=most * max(1.0, np.abs(other).max())), (name, path)
-            assert np.abs(other[-1]) > 1e-5
-
-
-ALGORITHMS: dict[str, dict[str, Any]] = {
-    "gauss_seidel": {"extrapolation": 1},
-    "jacobi": {},
-    "waveform_iteration": {"tolerance": 1e-12},
-    "interface_newton": {"tolerance": 1e-12},
-    "adaptive": {"tolerance": 1e-3},
-}
+            derivative, expected = result.derivative(name, path), reference.derivative(name, path)
+            bound = tolerance * max(1.0, np.abs(expected).max())
+            assert derivative == pytest.approx(expected, abs=bound), (name, path)
+            assert np.abs(expected[-1]) > 1e-5
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_derivatives_are_those_of_the_same_system_of_ours(plant: Path, algorithm: str) -> None:
+def test_derivatives_are_those_of_the_model_that_was_exported(plant: Path, algorithm: str) -> None:
     until = 0.1 if algorithm == "adaptive" else 0.3  # its exchanges are shorter
-    exact = run(system_of("plant", Plant()).build(), algorithm, until=until, **ALGORITHMS[algorithm])
-    found = run(ModelExchangeParticipant(plant, "plant"), algorithm, until=until, **ALGORITHMS[algorithm])
-    assert not found.findings
-    assert found["plant.m.place"] == pytest.approx(exact["plant.m.place"], abs=1e-9)
-    compare(found, exact, BY, 1e-9)
+    exact = run(model_of("plant", Plant()).build(), algorithm, until=until, **ALGORITHMS[algorithm])
+    result = run(ModelExchangeParticipant(plant, "plant"), algorithm, until=until, **ALGORITHMS[algorithm])
+    assert not result.findings
+    assert result["plant.m.place"] == pytest.approx(exact["plant.m.place"], abs=1e-9)
+    compare(result, exact, BY, 1e-9)
 
 
 @pytest.mark.few(1)
-def test_implicit_methods_have_them_too(plant: Path) -> None:
-    exact = run(cosim_system("integrators.radau5"))
-    found = run(ModelExchangeParticipant(plant, "plant", "integrators.radau5"))
-    assert not found.findings
-    compare(found, exact, BY, 1e-6)
-
-
-def cosim_system(integrator: str) -> SystemParticipant:
-    return SystemParticipant(system_of("plant", Plant()).build(), integrator)
+def test_implicit_integrators_have_the_same_derivatives(plant: Path) -> None:
+    exact = run(SystemParticipant(model_of("plant", Plant()).build(), "integrators.radau5"))
+    result = run(ModelExchangeParticipant(plant, "plant", "integrators.radau5"))
+    assert not result.findings
+    compare(result, exact, BY, 1e-6)
 
 
 @pytest.mark.few(1)
-def test_derivatives_that_are_wrong_are_not_used(plant: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = run(ModelExchangeParticipant(plant, "plant"))
-    given = FmuInstance.directional_derivative
+def test_wrong_derivatives_are_replaced_by_differences(plant: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reference = run(ModelExchangeParticipant(plant, "plant"))
+    right_derivative = FmuInstance.directional_derivative
 
-    def wrong(self: FmuInstance, of: Any, by: Any, seed: Any) -> Any:
-        return [1.01 * x for x in given(self, of, by, seed)]
+    def wrong_derivative(self: FmuInstance, of: Any, by: Any, seed: Any) -> Any:
+        return [1.01 * x for x in right_derivative(self, of, by, seed)]
 
-    monkeypatch.setattr(FmuInstance, "directional_derivative", wrong)
-    found = run(ModelExchangeParticipant(plant, "plant"))
-    (finding,) = found.findings
+    monkeypatch.setattr(FmuInstance, "directional_derivative", wrong_derivative)
+    result = run(ModelExchangeParticipant(plant, "plant"))
+    (finding,) = result.findings
     assert finding.kind == BY_DIFFERENCES
     assert "they differ from differences at the start, by 0.0" in finding.message
-    compare(found, right, BY, 1e-7)
+    compare(result, reference, BY, 1e-7)
 
 
 @pytest.mark.few(1)
-def test_derivatives_that_fail_are_not_used(plant: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_derivatives_are_replaced_by_differences(
+    plant: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(self: FmuInstance, of: Any, by: Any, seed: Any) -> Any:
         raise RuntimeError("not in this mode")
 
@@ -184,17 +180,17 @@ def test_derivatives_that_fail_are_not_used(plant: Path, monkeypatch: pytest.Mon
 @pytest.mark.few(2)
 @pytest.mark.parametrize("path", ["plant.m.k", "plant.m.x"])
 def test_parameters_and_start_values_are_left_to_differences(plant: Path, path: str) -> None:
-    exact = run(system_of("plant", Plant()).build(), by=[path])
-    found = run(ModelExchangeParticipant(plant, "plant"), by=[path])
-    (finding,) = found.findings
+    exact = run(model_of("plant", Plant()).build(), by=[path])
+    result = run(ModelExchangeParticipant(plant, "plant"), by=[path])
+    (finding,) = result.findings
     assert finding.kind == BY_DIFFERENCES and "FMI has none by parameters" in finding.message
-    compare(found, exact, [path], 1e-6)
+    compare(result, exact, [path], 1e-6)
 
 
 @pytest.mark.thorough
 def test_an_fmu_with_event_indicators_is_left_to_differences(tmp_path: Path) -> None:
-    path = tmp_path / "stopped.fmu"
-    system_of("plant", Stopped()).export_fmu(path, kind="me", exact_derivatives=True)
+    path = tmp_path / "bouncing.fmu"
+    model_of("plant", Bouncing()).export_fmu(path, kind="me", exact_derivatives=True)
     (finding,) = run(ModelExchangeParticipant(path, "plant")).findings
     assert finding.kind == BY_DIFFERENCES and "it may have events" in finding.message
 
@@ -202,11 +198,11 @@ def test_an_fmu_with_event_indicators_is_left_to_differences(tmp_path: Path) -> 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("algorithm", ["gauss_seidel", "adaptive"])
-def test_behind_an_event_derivatives_are_unknown_and_the_run_goes_on(
+def test_after_an_event_derivatives_are_nan_and_the_run_goes_on(
     algorithm: str, fmi: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "kicked.fmu"
-    system_of("plant", Kicked()).export_fmu(path, kind="me", fmi=fmi, exact_derivatives=True)
+    model_of("plant", Kicked()).export_fmu(path, kind="me", fmi=fmi, exact_derivatives=True)
     results = [
         run(ModelExchangeParticipant(path, "plant"), algorithm, by, 0.15, **ALGORITHMS[algorithm])
         for by in (BY, [])
@@ -223,52 +219,52 @@ def test_behind_an_event_derivatives_are_unknown_and_the_run_goes_on(
 def test_a_saved_run_goes_on_to_the_same_derivatives(plant: Path) -> None:
     def loop() -> CoSimulation:
         participants = {
-            "controller": system_of("controller", Controller()).build(),
+            "controller": model_of("controller", Controller()).build(),
             "plant": ModelExchangeParticipant(plant, "plant"),
         }
         return CoSimulation(participants, LINKS, "gauss_seidel", 0.02, tolerance=1e-10)
 
-    whole, saved = loop(), list[bytes]()
+    uninterrupted, saved_runs = loop(), list[bytes]()
 
     def save(time: float, values: Any) -> None:
-        if not saved and time > 0.25:
-            saved.append(whole.save())
+        if not saved_runs and time > 0.25:
+            saved_runs.append(uninterrupted.save())
 
     names = ["plant.m.place", "controller.m.z"]
-    expected = whole.simulate(0.6, observe=save, record=names, derivatives=BY)
-    later = loop()
-    later.restore(saved[0])
-    found = later.simulate(0.6, record=names, derivatives=BY)
-    assert not found.findings and not expected.findings
+    expected = uninterrupted.simulate(0.6, observe=save, record=names, derivatives=BY)
+    resumed = loop()
+    resumed.restore(saved_runs[0])
+    result = resumed.simulate(0.6, record=names, derivatives=BY)
+    assert not result.findings and not expected.findings
     for name in names:
         for path in BY:
-            assert found.derivative(name, path).tobytes() == expected.derivative(name, path).tobytes()
+            assert result.derivative(name, path).tobytes() == expected.derivative(name, path).tobytes()
 
 
 def digest(path: str) -> str:
-    """Of what a short run records, and of its derivatives."""
+    """The hash of all signals of a short run and of their derivatives."""
     result = run(ModelExchangeParticipant(path, "plant"), until=0.06)
-    digest = hashlib.sha256()
+    content = hashlib.sha256()
     for name in result.names:
         for values in (result[name], *(result.derivative(name, by) for by in BY)):
-            digest.update(values.tobytes())
+            content.update(values.tobytes())
     assert not result.findings
-    return digest.hexdigest()
+    return content.hexdigest()
 
 
 @pytest.mark.few(1)
 def test_plain_python_has_the_same_bytes(plant: Path) -> None:
     script = f"import runpy; print(runpy.run_path({__file__!r})['digest']({str(plant)!r}))"
-    plain = {**os.environ, "COSIM_PLAIN": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", script], env=plain, capture_output=True, text=True)
+    environment = {**os.environ, "COSIM_PLAIN": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
     assert done.stdout.strip() == digest(str(plant)), done.stderr
 
 
-def test_nothing_that_varies_needs_no_derivatives(plant: Path) -> None:
+def test_a_constant_fmu_needs_no_derivatives(plant: Path) -> None:
     """The plant feeds the controller, and not the other way round."""
     loop = CoSimulation(
         {
-            "controller": system_of("controller", Controller()).build(),
+            "controller": model_of("controller", Controller()).build(),
             "plant": ModelExchangeParticipant(plant, "plant"),
         },
         LINKS[1:],

@@ -1,4 +1,4 @@
-"""Hosts of Model Exchange whose time is beside a tick by rounding: they are at that tick."""
+"""A host of Model Exchange whose time misses a tick by rounding (< 1e-9 steps) is at that tick."""
 
 from __future__ import annotations
 
@@ -16,27 +16,28 @@ import cosim
 
 STEPS = 200
 STEP = 0.1
-BESIDE = 4e-10
+OFFSET = 4e-10
+"""How far a time is from a tick, in steps: less than the 1e-9 within which it counts as that tick."""
 HOSTS: dict[str, Callable[[float, int], float]] = {
     "sums": lambda time, i: time + STEP,
     "products": lambda time, i: (i + 1) * STEP,
-    "early": lambda time, i: (i + 1) * STEP - BESIDE * STEP,
-    "late": lambda time, i: (i + 1) * STEP + BESIDE * STEP,
-    "either": lambda time, i: (i + 1) * STEP + (BESIDE if i % 2 else -BESIDE) * STEP,
+    "early": lambda time, i: (i + 1) * STEP - OFFSET * STEP,
+    "late": lambda time, i: (i + 1) * STEP + OFFSET * STEP,
+    "either": lambda time, i: (i + 1) * STEP + (OFFSET if i % 2 else -OFFSET) * STEP,
 }
 """The time that a host has after a step."""
 
 
-def model() -> cosim.Model:
-    made = cosim.Model("sampled")
-    made.add(SampledTwice, "s")
-    return made
+def sampled_model() -> cosim.Model:
+    sampled = cosim.Model("sampled")
+    sampled.add(SampledTwice, "s")
+    return sampled
 
 
 @pytest.fixture(scope="module")
 def native(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     folder = tmp_path_factory.mktemp("native")
-    return {fmi: export_native(model(), folder / f"sampled{fmi}.fmu", fmi=fmi) for fmi in (2, 3)}
+    return {fmi: export_native(sampled_model(), folder / f"sampled{fmi}.fmu", fmi=fmi) for fmi in (2, 3)}
 
 
 class Host:
@@ -56,7 +57,7 @@ class Host:
         return float(get([self.references["s.level"]])[0])
 
     def update(self) -> None:
-        """Update discrete states until none is left, and note when the next time event is."""
+        """Update discrete states until none needs an update; store the time of the next time event."""
         update = self.fmu.newDiscreteStates if self.version == 2 else self.fmu.updateDiscreteStates
         needed = True
         while needed:
@@ -66,7 +67,7 @@ class Host:
         self.fmu.enterContinuousTimeMode()
 
     def go_to(self, time: float, completes: bool = True) -> bool:
-        """Set the time and the state there; whether the FMU asks for event mode."""
+        """Set the time and the state at that time; True if the FMU requests event mode."""
         self.fmu.setTime(time)
         self.state[0] = time
         self.fmu.setContinuousStates(self.state, 1)
@@ -88,7 +89,7 @@ def hosted(version: int, path: Path, folder: Path) -> Iterator[Host]:
         guid=description.guid,
         unzipDirectory=extract(str(path), str(folder)),
         modelIdentifier=description.modelExchange.modelIdentifier,
-        instanceName="one",
+        instanceName="sampled",
     )
     fmu.instantiate()
     if version == 2:
@@ -109,10 +110,10 @@ def hosted(version: int, path: Path, folder: Path) -> Iterator[Host]:
 @pytest.mark.parametrize("completes", [True, False])
 @pytest.mark.parametrize("name", HOSTS)
 @pytest.mark.parametrize("version", [2, 3])
-def test_the_event_beside_a_tick_is_that_tick(
+def test_an_event_within_rounding_of_a_tick_is_that_tick(
     version: int, name: str, completes: bool, native: dict[int, Path], tmp_path: Path
 ) -> None:
-    """Before the event the values before it, then those behind it; the next event is the next tick."""
+    """Until the host handles the event, outputs have their old values; the next event is the next tick."""
     with hosted(version, native[version], tmp_path) as host:
         assert (host.count("s.fast"), host.next_event) == (1, 0.1)
         time = 0.0
@@ -131,11 +132,11 @@ def test_the_event_beside_a_tick_is_that_tick(
 
 @needs_compiler
 @pytest.mark.parametrize("version", [2, 3])
-def test_a_time_further_before_a_tick_is_not_that_tick(
+def test_a_time_before_a_tick_by_more_than_rounding_is_not_that_tick(
     version: int, native: dict[int, Path], tmp_path: Path
 ) -> None:
     with hosted(version, native[version], tmp_path) as host:
-        host.go_to(0.1 - 4e-9 * STEP)
+        host.go_to(0.1 - 10 * OFFSET * STEP)
         host.handle_events()
         assert (host.count("s.fast"), host.next_event) == (1, 0.1)
         host.go_to(0.1)
@@ -145,8 +146,10 @@ def test_a_time_further_before_a_tick_is_not_that_tick(
 
 @needs_compiler
 @pytest.mark.parametrize("version", [2, 3])
-def test_a_host_that_stops_at_the_tick_itself(version: int, native: dict[int, Path], tmp_path: Path) -> None:
-    """Steps of any length, some of them tiny, between ticks: their ends are no ticks."""
+def test_ends_of_steps_between_ticks_are_no_ticks(
+    version: int, native: dict[int, Path], tmp_path: Path
+) -> None:
+    """Steps of any length, some of them tiny."""
     with hosted(version, native[version], tmp_path) as host:
         for i in range(30):
             tick = host.next_event

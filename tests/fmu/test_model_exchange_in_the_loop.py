@@ -1,17 +1,18 @@
 """Model Exchange FMUs in the compiled steps, alone and jointly: the same bytes as in the loop in Python."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from bouncing_ball_fmu import CONTINUOUS, G, ball_without_saved_states, make_ball, odd_ball
+from compared_loops import assert_same_runs
+from joint_systems import FORCE, LOOP, Spring
 from loop_in_python import loop_in_python
 from misbehaving_fmu import make_misbehaving
 from part_fmu import make_part
-from test_compiled_loop import same
-from test_joint import FORCE, LOOP, Spring
-from test_model_exchange import CONTINUOUS, G, ball_without_saved_states, make_ball, odd_ball
 
 import cosim
 from cosim import kit
@@ -30,33 +31,31 @@ def always_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled_loop, "FEW", 0)
 
 
-def agree(make: Callable[[], CoSimulation], until: float, **more: Any) -> cosim.Result:
-    """Compiled against the loop in Python: results, events, or the error and all before it."""
-    found = []
-    for oracle in (False, True):
+def compare_loops(make: Callable[[], CoSimulation], until: float, inside: str = "events") -> cosim.Result:
+    """The result of the compiled loop; the loop in Python gives the same, events and the error included."""
+    results, errors = [], []
+    for loop_of_run in (nullcontext, loop_in_python):
         loop, error = make(), ""
         try:
-            if oracle:
-                with loop_in_python():
-                    loop.simulate(until, **more)
-            else:
-                loop.simulate(until, **more)
-        except cosim.SimulationError as failed:
-            error = str(failed)
+            with loop_of_run():
+                loop.simulate(until, inside=inside)
+        except cosim.SimulationError as failure:
+            error = str(failure)
         assert loop.result is not None
-        found.append((loop.result, error))
-    (one, error), (other, wanted) = found
-    assert one.statistics["in_python"] == {} and other.statistics["loop"] == "Python"
-    assert error == wanted and one.message == other.message
-    same(one, other)
-    return one
+        results.append(loop.result)
+        errors.append(error)
+    compiled, in_python = results
+    assert compiled.statistics["in_python"] == {} and in_python.statistics["loop"] == "Python"
+    assert errors[0] == errors[1] and compiled.message == in_python.message
+    assert_same_runs(compiled, in_python)
+    return compiled
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_a_cut_car(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
+def test_a_quarter_car_that_is_cut_in_two(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
     part = make_part(tmp_path, compiled)
-    result = agree(
+    result = compare_loops(
         lambda: CoSimulation({"body": part, "wheel": part}, FORCE, algorithm, 0.01, starts=CAR), 0.3
     )
     assert np.ptp(result["wheel.x"]) > 0.1
@@ -64,24 +63,27 @@ def test_a_cut_car(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_inputs_that_run_along_lines(tmp_path: Path, compiled: Compiled, order: int) -> None:
+def test_extrapolated_inputs(tmp_path: Path, compiled: Compiled, order: int) -> None:
     part = make_part(tmp_path, compiled)
-    more: dict[str, Any] = {"starts": CAR, "options": {"extrapolation": order}}
-    make = lambda: CoSimulation({"body": part, "wheel": part}, FORCE, "jacobi", 0.01, **more)  # noqa: E731
-    assert np.ptp(agree(make, 0.3)["wheel.x"]) > 0.1
+
+    def make() -> CoSimulation:
+        parts, options = {"body": part, "wheel": part}, {"extrapolation": order}
+        return CoSimulation(parts, FORCE, "jacobi", 0.01, starts=CAR, options=options)
+
+    assert np.ptp(compare_loops(make, 0.3)["wheel.x"]) > 0.1
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("inside", ["events", "nothing"])
-@pytest.mark.parametrize("told", ["true", "false"])
+@pytest.mark.parametrize("step_not_needed", ["true", "false"])
 @pytest.mark.parametrize("algorithm", ["jacobi", "joint", "adaptive", "waveform_iteration"])
 def test_events_inside_steps(
-    tmp_path: Path, compiled: Compiled, algorithm: str, told: str, inside: str
+    tmp_path: Path, compiled: Compiled, algorithm: str, step_not_needed: str, inside: str
 ) -> None:
-    ball = make_ball(tmp_path, compiled, told)
+    ball = make_ball(tmp_path, compiled, step_not_needed)
     starts = {"m.kick_at": 0.3}
     make = lambda: CoSimulation({"m": ball}, [], algorithm, 0.07, starts=starts)  # noqa: E731
-    result = agree(make, 1.5, inside=inside)
+    result = compare_loops(make, 1.5, inside=inside)
     assert result["m.bounces"][-1] >= 2 and len([e for e in result.events if e.changed]) >= 3
 
 
@@ -91,20 +93,20 @@ def test_an_event_at_a_communication_point_belongs_to_the_step_before(
 ) -> None:
     ball = make_ball(tmp_path, compiled, "true")
     make = lambda: CoSimulation({"m": ball}, [], algorithm, 0.125, starts={"m.kick_at": 0.25})  # noqa: E731
-    result = agree(make, 1.0, inside="nothing")
-    at = int(np.flatnonzero(result.time == 0.25)[-1])
+    result = compare_loops(make, 1.0, inside="nothing")
+    row = int(np.flatnonzero(result.time == 0.25)[-1])
     assert [e.time for e in result.events if e.cause is cosim.EventCause.SCHEDULED] == [0.25]
-    assert result["m.v"][at] == pytest.approx(1.0 - G * 0.25)  # kicked
+    assert result["m.v"][row] == pytest.approx(1.0 - G * 0.25)  # kicked
 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "joint"])
-def test_discrete_inputs_go_through_event_mode(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
+def test_discrete_inputs_are_set_in_event_mode(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
     part = make_part(tmp_path, compiled)
     starts = {"p.k": 3.0, "p.limit": 0.9, "q.k": 20.0}
     links = ["p.x -> q.road", "p.high -> q.held", "q.reaction -> p.force"]
     make = lambda: CoSimulation({"p": part, "q": part}, links, algorithm, 0.05, starts=starts)  # noqa: E731
-    result = agree(make, 4.0)
+    result = compare_loops(make, 4.0)
     assert result["q.passes"][-1] >= 2 and set(result["p.high"].tolist()) == {0, 1}
 
 
@@ -119,84 +121,81 @@ def test_joint_beside_a_python_object(tmp_path: Path, compiled: Compiled, others
         parts = {"p": part, "s": Spring(5.0), "q": part}
         return CoSimulation(parts, links, "joint", 0.1, starts=starts, options={"others": others})
 
-    found = []
-    for oracle in (False, True):
-        if oracle:
-            with loop_in_python():
-                found.append(make().simulate(1.0))
-        else:
-            found.append(make().simulate(1.0))
-    assert list(found[0].statistics["in_python"]) == ["s"]
-    same(*found)
+    compiled_result = make().simulate(1.0)
+    assert list(compiled_result.statistics["in_python"]) == ["s"]
+    with loop_in_python():
+        assert_same_runs(compiled_result, make().simulate(1.0))
 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "joint", "waveform_iteration"])
 @pytest.mark.parametrize("starts", [{"p.fail_at": 0.33}, {"p.stop_at": 0.33}, {"p.stop_at": 0.4}])
-def test_what_ends_early(
+def test_failures_and_requests_to_stop(
     tmp_path: Path, compiled: Compiled, algorithm: str, starts: dict[str, float]
 ) -> None:
     part = make_part(tmp_path, compiled)
     make = lambda: CoSimulation({"p": part, "q": part}, ["p.x -> q.road"], algorithm, 0.1, starts=starts)  # noqa: E731
-    result = agree(make, 1.0)
+    result = compare_loops(make, 1.0)
     assert result.time[-1] < 0.5
 
 
 @pytest.mark.parametrize("algorithm", ["jacobi", "joint"])
-def test_an_indicator_that_is_lost(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
+def test_an_event_indicator_that_becomes_nan(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
     ball = odd_ball(tmp_path, compiled, "LOST_AT=0.22")
-    result = agree(lambda: CoSimulation({"m": ball}, [], algorithm, 0.1), 1.0)
+    result = compare_loops(lambda: CoSimulation({"m": ball}, [], algorithm, 0.1), 1.0)
     assert result.time[-1] == pytest.approx(0.2)
 
 
 @pytest.mark.by_turns
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("algorithm", ["jacobi", "joint", "adaptive"])
-def test_fmi_2_and_3(tmp_path: Path, compiled: Compiled, version: int, algorithm: str) -> None:
+def test_the_same_fmu_for_fmi_2_and_3(
+    tmp_path: Path, compiled: Compiled, version: int, algorithm: str
+) -> None:
     fmu = make_misbehaving(tmp_path, compiled, version)
     part = {} if algorithm == "joint" else {"m": ModelExchangeParticipant(fmu)}
-    result = agree(lambda: CoSimulation({"m": fmu, **part}, [], algorithm, 0.1), 1.0)
+    result = compare_loops(lambda: CoSimulation({"m": fmu, **part}, [], algorithm, 0.1), 1.0)
     assert result["m.h"][-1] > 0.0
 
 
 @pytest.mark.parametrize("algorithm", ["jacobi", "joint"])
-def test_no_method_of_python_is_called_in_a_step(
+def test_the_number_of_python_calls_does_not_depend_on_the_number_of_steps(
     tmp_path: Path, compiled: Compiled, algorithm: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part, called = make_part(tmp_path, compiled), list[str]()
+    part, calls = make_part(tmp_path, compiled), list[str]()
     for name in ("set", "step", "get"):
         method = getattr(ModelExchangeParticipant, name)
 
-        def note(self: Any, *given: Any, name: str = name, method: Any = method) -> Any:
-            called.append(name)
-            return method(self, *given)
+        def record_and_call(self: Any, *arguments: Any, name: str = name, method: Any = method) -> Any:
+            calls.append(name)
+            return method(self, *arguments)
 
-        monkeypatch.setattr(ModelExchangeParticipant, name, note)
+        monkeypatch.setattr(ModelExchangeParticipant, name, record_and_call)
     counts = []
     for steps in (10, 100):
-        called.clear()
+        calls.clear()
         loop = CoSimulation({"body": part, "wheel": part}, FORCE, algorithm, 0.01, starts=CAR)
         loop.simulate(0.01 * steps, inside="nothing")
-        counts.append(len(called))
+        counts.append(len(calls))
     assert counts[0] == counts[1]
 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["waveform_iteration", "interface_newton"])
 def test_events_in_steps_that_are_repeated(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
-    """Two that push each other; one of them passes its limit several times."""
+    """Two masses push each other; one of them passes its limit several times."""
     part = make_part(tmp_path, compiled)
     starts = {"p.k": 30.0, "p.limit": 0.5, "q.k": 20.0, "q.x": -0.5, "q.limit": 0.2}
     links = ["p.x -> q.road", "q.reaction -> p.force", "q.high -> p.held"]
     make = lambda: CoSimulation({"p": part, "q": part}, links, algorithm, 0.05, starts=starts)  # noqa: E731
-    result = agree(make, 1.0)
+    result = compare_loops(make, 1.0)
     assert len([e for e in result.events if e.changed]) >= 2
     assert result.statistics["algorithm"]["iterations"] > 2 * result.statistics["steps"]
 
 
 @pytest.mark.parametrize("algorithm", ["waveform_iteration", "joint"])
-def test_what_is_saved_by_its_states(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
-    """What it remembers of its event indicator is saved in Python."""
+def test_rollback_of_an_fmu_that_saves_no_states(tmp_path: Path, compiled: Compiled, algorithm: str) -> None:
+    """Its continuous states are set back; the last value of its event indicator is saved in Python."""
     ball = ball_without_saved_states(tmp_path, compiled, CONTINUOUS)
-    result = agree(lambda: CoSimulation({"m": ball}, [], algorithm, 0.3), 1.5, inside="nothing")
+    result = compare_loops(lambda: CoSimulation({"m": ball}, [], algorithm, 0.3), 1.5, inside="nothing")
     assert len([e for e in result.events if e.changed]) >= 2

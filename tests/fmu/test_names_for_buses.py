@@ -1,4 +1,4 @@
-"""Names without dots, names that users give, and what an export says of names and of what it hides."""
+"""Names of FMU variables: flat names, names that users choose, and warnings about names and omissions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = [
 ]
 
 
-def written(kind: str, path: Path, **options: Any) -> Path:
+def export_oscillator(kind: str, path: Path, **options: Any) -> Path:
     return (export if kind == "python" else export_native)(oscillator(), path, **options)
 
 
@@ -35,7 +35,7 @@ def test_flat_names_are_identifiers(kind: str, form: dict[str, Any], tmp_path: P
     from fmpy import read_model_description
     from fmpy.validation import validate_fmu
 
-    path = written(kind, tmp_path / "flat.fmu", naming="flat", names={"felt": "sensed"}, **form)
+    path = export_oscillator(kind, tmp_path / "flat.fmu", naming="flat", names={"felt": "sensed"}, **form)
     assert validate_fmu(str(path)) == []
     description = read_model_description(str(path))
     names = [v.name for v in description.modelVariables]
@@ -51,15 +51,21 @@ def test_flat_names_are_identifiers(kind: str, form: dict[str, Any], tmp_path: P
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["python", pytest.param("native", marks=needs_compiler)])
-def test_the_numbers_are_those_of_other_names(kind: str, tmp_path: Path) -> None:
-    plain = written(kind, tmp_path / "plain.fmu")
-    renamed = written(kind, tmp_path / "renamed.fmu", names={"osc.force": "push", "osc.wind": "gust"})
-    with running(plain) as one, running(renamed) as other:
-        for fmu, force, wind in ((one, "osc.force", "osc.wind[2]"), (other, "push", "gust[2]")):
+def test_renamed_variables_have_the_same_values(kind: str, tmp_path: Path) -> None:
+    plain = export_oscillator(kind, tmp_path / "plain.fmu")
+    renamed = export_oscillator(
+        kind, tmp_path / "renamed.fmu", names={"osc.force": "push", "osc.wind": "gust"}
+    )
+    with running(plain) as plain_fmu, running(renamed) as renamed_fmu:
+        for fmu, force, wind in ((plain_fmu, "osc.force", "osc.wind[2]"), (renamed_fmu, "push", "gust[2]")):
             fmu.start(**{force: 1.5, wind: 0.25})
             fmu.steps(0, 10)
-        assert one.references.keys() - other.references.keys() == {"osc.force", "osc.wind[1]", "osc.wind[2]"}
-        assert one.all() == other.all()
+        assert plain_fmu.references.keys() - renamed_fmu.references.keys() == {
+            "osc.force",
+            "osc.wind[1]",
+            "osc.wind[2]",
+        }
+        assert plain_fmu.all() == renamed_fmu.all()
 
 
 def test_a_derivative_is_named_after_its_state() -> None:
@@ -70,7 +76,7 @@ def test_a_derivative_is_named_after_its_state() -> None:
 
 
 @pytest.mark.parametrize(
-    ("naming", "names", "said"),
+    ("naming", "names", "message"),
     [
         ("round", {}, "naming: is 'round', needs structured or flat"),
         ("flat", {"osc.froce": "push"}, "names: no variable of the FMU 'osc.froce'. Nearest: osc.force"),
@@ -81,16 +87,16 @@ def test_a_derivative_is_named_after_its_state() -> None:
         ("structured", {"osc.x": "felt", "osc.v": "felt"}, "felt and osc.x and osc.v would"),
     ],
 )
-def test_names_that_cannot_be_are_refused(
-    naming: str, names: dict[str, str], said: str, tmp_path: Path
+def test_invalid_and_ambiguous_names_are_refused(
+    naming: str, names: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(cosim.ModelError) as caught:
         export(oscillator(), tmp_path / "x.fmu", naming=naming, names=names, all=False)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_parts_whose_flat_names_are_one_are_refused() -> None:
+def test_a_chosen_name_that_equals_a_flat_name_is_refused() -> None:
     model = cosim.Model("two")
     model.add(Oscillator, "a")
     model.add(Oscillator, "a_x")
@@ -106,7 +112,7 @@ def test_an_array_and_a_scalar_of_one_name_are_refused(tmp_path: Path) -> None:
         export_native(oscillator(), tmp_path / "x.fmu", fmi=3, names={"osc.wind": "osc.mass"})
 
 
-def test_a_leaf_that_is_a_branch_is_a_warning_with_the_remedy(
+def test_a_variable_whose_name_is_also_a_prefix_is_a_warning_with_the_remedy(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = oscillator()
@@ -129,17 +135,15 @@ def test_the_summary_counts_what_is_left_out(tmp_path: Path) -> None:
     form, counts = report.summary.splitlines()
     assert form == "FMU that runs Python (FMI 2.0 Co-Simulation)"
     # mass, stiffness, damping, places, turn; longest_delay, default_value
-    assert (
-        counts
-        == "left out: 7 parameters, 1 state. --all (all=True) shows everything; --parameters, --expose choose"
-    )
+    hint = "--all (all=True) shows everything; --parameters, --expose choose"
+    assert counts == f"left out: 7 parameters, 1 state. {hint}"
     assert exporter.export(model, tmp_path / "a.fmu", all=True).summary == form
     report = exporter.export(model, tmp_path / "a.fmu", outputs=[], expose=[])
     assert "2 parameters, 4 states, 3 outputs" in report.summary
 
 
 @pytest.mark.thorough
-def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from fmpy import read_model_description
 
     file, target = tmp_path / "m.toml", tmp_path / "m.fmu"
@@ -154,10 +158,10 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         return [v.name for v in read_model_description(str(target)).modelVariables]
 
     assert "felt.delay" in names()
-    said = capsys.readouterr()
-    assert "warning: felt" in said.err and "left out: " in said.out
+    output = capsys.readouterr()
+    assert "warning: felt" in output.err and "left out: " in output.out
     assert names("-q") and capsys.readouterr().err == ""
     assert {"felt_delay", "w"} <= set(names("--naming", "flat", "--names", "wave=w"))
-    for wrong in ("wave", "wave=", "=w"):
-        assert main(["export", str(file), "-o", str(target), "--python", "--names", wrong]) != 0
+    for wrong_pair in ("wave", "wave=", "=w"):
+        assert main(["export", str(file), "-o", str(target), "--python", "--names", wrong_pair]) != 0
         assert "has no other name" in capsys.readouterr().err

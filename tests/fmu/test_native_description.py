@@ -1,4 +1,4 @@
-"""Model descriptions of native FMUs."""
+"""Model descriptions of native FMUs: states, both kinds and versions, arrays, dependencies, quantities."""
 
 import re
 import zipfile
@@ -24,7 +24,7 @@ from cosim_lowering.program import Program
 
 def interface_of(system: cosim.System, variables: Any) -> ExportedInterface:
     return ExportedInterface(
-        "a <model> of ours", "model", {"author": "A & B"}, tuple(variables), "x", {}, 1e-6, 0.1
+        "a <model> of cosim", "model", {"author": "A & B"}, tuple(variables), "x", {}, 1e-6, 0.1
     )
 
 
@@ -47,17 +47,6 @@ def system(request: pytest.FixtureRequest) -> cosim.System:
     return request.param().build()
 
 
-def test_all_states_are_shown_once_in_the_order_of_the_state(system: cosim.System) -> None:
-    chosen = select_variables(system, expose=[], all=True)
-    completed = with_all_states(system, chosen)
-    told = {"dependencies": (), "initial_dependencies": ()}  # on the states that have come now as well
-    assert [replace(v, **told) for v in completed[: len(chosen)]] == [replace(v, **told) for v in chosen]
-    names = [v.name for v in completed]
-    assert len(set(names)) == len(names)
-    assert sorted(v.offset for v in completed if v.derivative_of) == list(range(system.ny))
-    assert with_all_states(system, completed) == completed
-
-
 class Bouncing(cosim.Component):
     """A point that turns round at zero."""
 
@@ -78,8 +67,28 @@ class Bouncing(cosim.Component):
         speed_next[0] = -speed
 
 
+def scalar(name: str, **attributes: Any) -> FmuVariable:
+    """A continuous output, unless the attributes say otherwise."""
+    defaults: dict[str, Any] = {"array": "c", "offset": 0, "stage": 3, "type": "Real", "causality": "output"}
+    defaults |= {"variability": "continuous", "initial": "calculated"}
+    return FmuVariable(name=name, path=name, **(defaults | attributes))
+
+
+def test_all_states_are_shown_once_in_the_order_of_the_state(system: cosim.System) -> None:
+    selected = select_variables(system, expose=[], all=True)
+    completed = with_all_states(system, selected)
+    no_dependencies = {"dependencies": (), "initial_dependencies": ()}  # on more states after completion
+    assert [replace(v, **no_dependencies) for v in completed[: len(selected)]] == [
+        replace(v, **no_dependencies) for v in selected
+    ]
+    names = [v.name for v in completed]
+    assert len(set(names)) == len(names)
+    assert sorted(v.offset for v in completed if v.derivative_of) == list(range(system.ny))
+    assert with_all_states(system, completed) == completed
+
+
 @pytest.mark.parametrize("version", [2, 3])
-def test_states_that_events_set_are_marked(version: int, tmp_path: Path) -> None:
+def test_states_that_events_set_have_the_attribute_reinit(version: int, tmp_path: Path) -> None:
     model = cosim.Model("bouncing")
     model.add(Bouncing, "ball")
     program = Program(model.build(), "integrators.runge_kutta_merson", accuracy=1e-6)
@@ -97,11 +106,11 @@ def test_states_that_events_set_are_marked(version: int, tmp_path: Path) -> None
     assert {name for name, v in holders if v is not None and v.get("reinit") == "true"} == marked
 
 
-def test_switches_are_booleans_for_hosts_too() -> None:
-    multibody = cosim.Model.from_file(Path(__file__).parents[2] / "examples/four_bar/four_bar.toml")
+def test_switches_are_booleans() -> None:
+    linkage = cosim.Model.from_file(Path(__file__).parents[2] / "examples/four_bar/four_bar.toml")
     switches = [
         v
-        for v in select_variables(multibody.build(), all=True)
+        for v in select_variables(linkage.build(), all=True)
         if v.name.endswith((".enabled", ".feels_gravity"))
     ]
     assert {v.name.partition(".")[2] for v in switches} == {"enabled", "feels_gravity"}
@@ -111,11 +120,11 @@ def test_switches_are_booleans_for_hosts_too() -> None:
 def test_fmi2_with_both_kinds(system: cosim.System, tmp_path: Path) -> None:
     interface = interface_of(system, with_all_states(system, select_variables(system, all=True)))
     kinds = [Element(kind, {"modelIdentifier": "model"}) for kind in ("ModelExchange", "CoSimulation")]
-    found = read(model_description(kinds, categories(), interface, "ours", "{1}", 1), tmp_path)
-    assert found.modelExchange.modelIdentifier == found.coSimulation.modelIdentifier == "model"
-    assert (found.guid, found.numberOfEventIndicators, found.author) == ("{1}", 1, "A & B")
-    assert found.numberOfContinuousStates == system.ny
-    states = [d.variable.derivative.name for d in found.derivatives]
+    description = read(model_description(kinds, categories(), interface, "ours", "{1}", 1), tmp_path)
+    assert description.modelExchange.modelIdentifier == description.coSimulation.modelIdentifier == "model"
+    assert (description.guid, description.numberOfEventIndicators, description.author) == ("{1}", 1, "A & B")
+    assert description.numberOfContinuousStates == system.ny
+    states = [d.variable.derivative.name for d in description.derivatives]
     assert [
         interface.variables[i].offset for i in map([v.name for v in interface.variables].index, states)
     ] == [*range(system.ny)]
@@ -126,30 +135,24 @@ def test_fmi3_with_both_kinds(system: cosim.System, tmp_path: Path) -> None:
     variables, names = with_indicators(variables, {"somebody.watch": 3})
     interface = interface_of(system, variables)
     kinds = [Element(kind, {"modelIdentifier": "model"}) for kind in ("ModelExchange", "CoSimulation")]
-    found = read(fmi3_description(kinds, categories(), interface, "ours", "{1}", names), tmp_path)
-    assert (found.fmiVersion, found.guid) == ("3.0", "{1}")
-    *listed, time = found.modelVariables
+    description = read(fmi3_description(kinds, categories(), interface, "ours", "{1}", names), tmp_path)
+    assert (description.fmiVersion, description.guid) == ("3.0", "{1}")
+    *variables_read, time = description.modelVariables
     arrays = arrays_of(interface.variables)
-    assert [v.name for v in listed] == [array.name for array in arrays]
-    assert [int(v.valueReference) for v in listed] == [array.reference for array in arrays]
+    assert [v.name for v in variables_read] == [array.name for array in arrays]
+    assert [int(v.valueReference) for v in variables_read] == [array.reference for array in arrays]
     assert int(time.valueReference) == len(interface.variables)
     assert (time.name, time.causality) == ("time", "independent")
-    assert [e.variable.name for e in found.eventIndicators] == ["somebody.watch"]
-    assert len(found.derivatives) == system.ny
-    by_name = {v.name: v for v in listed}
+    assert [e.variable.name for e in description.eventIndicators] == ["somebody.watch"]
+    assert len(description.derivatives) == system.ny
+    by_name = {v.name: v for v in variables_read}
     for array in arrays:
-        ours, theirs = array.elements[0], by_name[array.name]
-        assert theirs.type == {"Real": "Float64", "Integer": "Int64"}[ours.type]
-        assert (theirs.causality, theirs.variability) == (ours.causality, ours.variability)
-        assert [int(d.start) for d in theirs.dimensions] == list(array.dimensions)
-        if ours.start is not None:
-            assert list(map(float, theirs.start.split())) == [v.start for v in array.elements]
-
-
-def scalar(name: str, **other: Any) -> FmuVariable:
-    common: dict[str, Any] = {"array": "c", "offset": 0, "stage": 3, "type": "Real", "causality": "output"}
-    common |= {"variability": "continuous", "initial": "calculated"}
-    return FmuVariable(name=name, path=name, **(common | other))
+        element, variable = array.elements[0], by_name[array.name]
+        assert variable.type == {"Real": "Float64", "Integer": "Int64"}[element.type]
+        assert (variable.causality, variable.variability) == (element.causality, element.variability)
+        assert [int(d.start) for d in variable.dimensions] == list(array.dimensions)
+        if element.start is not None:
+            assert list(map(float, variable.start.split())) == [v.start for v in array.elements]
 
 
 @pytest.mark.parametrize(
@@ -168,30 +171,30 @@ def scalar(name: str, **other: Any) -> FmuVariable:
         ([scalar("a.x[1]"), scalar("a.x[2]"), scalar("b.x[1]"), scalar("b.x[2]")], ["a.x[2]", "b.x[2]"]),
     ],
 )
-def test_what_is_alike_and_whole_is_an_array(scalars: list[FmuVariable], names: list[str]) -> None:
-    """As ``x[3]`` for an array of three."""
-    found = [
+def test_complete_and_consistent_elements_form_an_array(scalars: list[FmuVariable], names: list[str]) -> None:
+    """``x[3]`` in `names` is an array of three; elements with different attributes form none."""
+    arrays = [
         f"{a.name}[{','.join(map(str, a.dimensions))}]" if a.dimensions else a.name
         for a in arrays_of(scalars)
     ]
-    assert found == names
+    assert arrays == names
     assert [v for a in arrays_of(scalars) for v in a.elements] == scalars
 
 
-@pytest.mark.parametrize("hidden", [False, True])
-def test_states_and_their_rates_are_arrays_together(hidden: bool) -> None:
-    """A rate refers to its state, so both are arrays or neither is."""
+@pytest.mark.parametrize("is_local", [False, True])
+def test_states_and_their_rates_are_arrays_or_neither_is(is_local: bool) -> None:
+    """A rate refers to its state."""
     states = [
-        scalar("x[1]", array="y", initial="exact", causality="local" if hidden else "output"),
+        scalar("x[1]", array="y", initial="exact", causality="local" if is_local else "output"),
         scalar("x[2]", array="y", offset=1, initial="exact"),
     ]
     rates = [
         scalar(f"der({v.name})", causality="local", offset=i, derivative_of=v.name)
         for i, v in enumerate(states)
     ]
-    found = [(a.name, a.dimensions) for a in arrays_of([*states, *rates])]
+    arrays = [(a.name, a.dimensions) for a in arrays_of([*states, *rates])]
     single = [("x[1]", ()), ("x[2]", ()), ("der(x[1])", ()), ("der(x[2])", ())]
-    assert found == (single if hidden else [("x", (2,)), ("der(x)", (2,))])
+    assert arrays == (single if is_local else [("x", (2,)), ("der(x)", (2,))])
 
 
 def test_an_array_depends_on_all_that_its_elements_depend_on() -> None:
@@ -204,8 +207,8 @@ def test_an_array_depends_on_all_that_its_elements_depend_on() -> None:
     interface = ExportedInterface("model", "model", {}, (*inputs, *outputs), "x", {}, 1e-6)
     kinds = [Element("CoSimulation", {"modelIdentifier": "model"})]
     root = fromstring(fmi3_description(kinds, categories(), interface, "ours", "{1}"))
-    listed = {v.get("valueReference"): v.get("dependencies") for v in root.iter("Output")}
-    assert listed == {"3": "0 2 6", "5": ""}
+    dependencies_of_outputs = {v.get("valueReference"): v.get("dependencies") for v in root.iter("Output")}
+    assert dependencies_of_outputs == {"3": "0 2 6", "5": ""}
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -219,30 +222,28 @@ def test_real_variables_say_which_quantity_they_are(version: int, tmp_path: Path
     interface = ExportedInterface("model", "model", {}, variables, "x", {}, 1e-6)
     kinds = [Element("CoSimulation", {"modelIdentifier": "model"})]
     write = model_description if version == 2 else fmi3_description
-    found = read(write(kinds, categories(), interface, "ours", "{1}"), tmp_path)
-    types = {v.name: v.declaredType and v.declaredType.name for v in found.modelVariables}
+    description = read(write(kinds, categories(), interface, "ours", "{1}"), tmp_path)
+    types = {v.name: v.declaredType and v.declaredType.name for v in description.modelVariables}
     types.pop("time", None)
     assert types == {"a": "SI.Angle", "b": None, "c": None, "SI.Force": "SI.Length"}
-    (angle,) = (t for t in found.typeDefinitions if t.name == "SI.Angle")
+    (angle,) = (t for t in description.typeDefinitions if t.name == "SI.Angle")
     assert (angle.quantity, angle.unit, angle.displayUnit) == ("Angle", "rad", "deg")
 
 
-def test_states_come_in_the_order_that_the_description_gives() -> None:
+def test_the_table_of_states_has_the_order_of_the_description() -> None:
     system = oscillator().build()
-    chosen = select_variables(system, inputs=[], outputs=["osc.v", "osc.x"], parameters=[], expose=[])
-    variables = with_all_states(system, chosen)
+    selected = select_variables(system, inputs=[], outputs=["osc.v", "osc.x"], parameters=[], expose=[])
+    variables = with_all_states(system, selected)
     text = _states(variables)
     table = [tuple(map(int, row)) for row in re.findall(r"\{(\d+), (\d+)\}", text)]
     derivatives = unknowns(variables)[1]
     assert [variables[rate].name for _, rate in table] == [v.name for v in derivatives]
     assert [variables[state].name for state, _ in table] == [v.derivative_of for v in derivatives]
-    assert [v.derivative_of for v in variables if v.derivative_of][:2] == [
-        "osc.v",
-        "osc.x",
-    ]  # not in that order
+    # the order differs from that of the state, x before v
+    assert [v.derivative_of for v in variables if v.derivative_of][:2] == ["osc.v", "osc.x"]
 
 
 def test_an_indicator_that_is_a_variable_already_is_not_declared_twice(system: cosim.System) -> None:
     variables = select_variables(system, expose=["*"], all=True)
-    known = next(v for v in variables if v.array == "c")
-    assert with_indicators(variables, {known.path: known.offset}) == (variables, (known.name,))
+    output = next(v for v in variables if v.array == "c")
+    assert with_indicators(variables, {output.path: output.offset}) == (variables, (output.name,))

@@ -1,148 +1,26 @@
-"""Native FMUs for FMI 3.0."""
+"""Native FMUs for FMI 3.0: steps, requests to stop, arrays, errors, Model Exchange."""
 
 from __future__ import annotations
 
 import ctypes
 import math
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 from zipfile import ZipFile
 
-import fmpy
-import numpy as np
 import pytest
+from native_slave import MERSON, path, slave
 from native_tools import InProcess, export_native, needs_compiler, oscillator
 
 import cosim
 
+assert path and slave  # fixtures
 pytestmark = needs_compiler
-MERSON = "integrators.runge_kutta_merson"
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return export_native(
-        oscillator(), tmp_path_factory.mktemp("native3") / "oscillator.fmu", fmi=3, exact_derivatives=True
-    )
-
-
-@pytest.fixture
-def slave(path: Path, tmp_path: Path) -> Iterator[Any]:
-    from fmpy import extract, read_model_description
-    from fmpy.fmi3 import FMU3Slave
-
-    description = read_model_description(str(path))
-    fmu = FMU3Slave(
-        guid=description.guid,
-        unzipDirectory=extract(str(path), str(tmp_path / "fmu")),
-        modelIdentifier=description.coSimulation.modelIdentifier,
-        instanceName="one",
-    )
-    fmu.references = {v.name: v.valueReference for v in description.modelVariables}
-    numbers = [v for v in description.modelVariables if v.type == "Float64" and v.causality != "independent"]
-    sizes = [math.prod(int(d.start) for d in v.dimensions) for v in numbers]
-    fmu.all = lambda: fmu.getFloat64([v.valueReference for v in numbers], sum(sizes))
-    yield fmu
-    fmu.freeInstance()
-
-
-def test_co_simulation_equals_the_run_in_python(slave: Any) -> None:
-    slave.instantiate()
-    force, x = slave.references["osc.force"], slave.references["osc.x"]
-    slave.setFloat64([x], [0.25])
-    slave.enterInitializationMode(startTime=0.0)
-    slave.exitInitializationMode()
-    here = InProcess(oscillator(), MERSON, 1e-6).start(**{"osc.x": 0.25})
-    for i in range(40):
-        here["osc.force"] = math.sin(0.3 * i)
-        slave.setFloat64([force], [math.sin(0.3 * i)])
-        event, stop, early, time = slave.doStep(i * 0.01, 0.01)
-        here.advance(i * 0.01 + 0.01)
-        assert (event, stop, early) == (False, False, False) and time == here.state.time
-        assert slave.all() == here.all()
-    state = slave.getFMUState()
-    data = slave.serializeFMUState(state)
-    slave.doStep(0.4, 0.01)
-    after = slave.all()
-    slave.setFMUState(slave.deserializeFMUState(data))
-    slave.doStep(0.4, 0.01)
-    assert slave.all() == after
-
-
-def test_event_mode_and_intermediate_update_with_early_return(slave: Any) -> None:
-    from fmpy.fmi3 import fmi3IntermediateUpdateCallback
-
-    seen: list[tuple[float, bool]] = []
-
-    def update(
-        environment: Any, time: float, wanted: bool, got: bool, done: bool, can: bool, asks: Any, end: Any
-    ) -> None:
-        seen.append((time, can))
-        if can and time >= 0.05:
-            asks[0] = True
-            end[0] = time
-
-    callback = fmi3IntermediateUpdateCallback(update)
-    slave.instantiate(eventModeUsed=True, earlyReturnAllowed=True, intermediateUpdate=callback)
-    slave.enterInitializationMode()
-    slave.exitInitializationMode()
-    assert slave.updateDiscreteStates()[:2] == (False, False)
-    slave.enterStepMode()
-    _, _, early, time = slave.doStep(0.0, 0.5)
-    assert seen and time == seen[-1][0] and early == (time < 0.5)
-    slave.enterEventMode()
-    slave.enterStepMode()
-
-
-def test_inputs_that_are_set_inside_a_step(slave: Any, path: Path) -> None:
-    from fmpy.fmi3 import fmi3IntermediateUpdateCallback
-
-    with ZipFile(path) as archive:
-        root = ElementTree.fromstring(archive.read("modelDescription.xml"))
-    shown = {v.get("name") for v in root.iter("Float64") if v.get("intermediateUpdate") == "true"}
-    assert {"osc.force", "osc.position"} <= shown and "osc.mass" not in shown
-    force, seen = slave.references["osc.force"], []
-    mass, refused = slave.references["osc.mass"], []
-
-    def update(
-        environment: Any, time: float, wanted: bool, got: bool, done: bool, can: bool, asks: Any, end: Any
-    ) -> None:
-        assert wanted and got and done
-        slave.setFloat64([force], [math.sin(40.0 * time)])
-        if not seen:
-            for call in (
-                slave.reset,
-                slave.getFMUState,
-                slave.terminate,
-                lambda: slave.doStep(time, 0.1),
-                lambda: slave.setFloat64([mass], [3.0]),
-            ):
-                try:
-                    call()
-                except Exception:
-                    refused.append(call)
-        seen.append(time)
-
-    slave.instantiate(intermediateUpdate=fmi3IntermediateUpdateCallback(update))
-    slave.enterInitializationMode()
-    slave.exitInitializationMode()
-    slave.doStep(0.0, 0.5)
-    here = InProcess(oscillator(), MERSON, 1e-6).start()
-    assert here.simulator is not None
-    times = []
-    while here.state.time < 0.5:
-        here.simulator.step(0.5)
-        here["osc.force"] = math.sin(40.0 * here.state.time)
-        times.append(here.state.time)
-    assert seen == times and len(times) > 5 and len(refused) == 5
-    assert slave.all() == here.all()
 
 
 class Stopper(cosim.Component):
-    """Asks to stop when it is initialized."""
+    """Requests to stop at its initialization."""
 
     level = cosim.auxiliary_state(start=1.0)
 
@@ -155,10 +33,43 @@ class Stopper(cosim.Component):
         return 2
 
 
+class Numbers(cosim.Component):
+    """Parameters and nothing else."""
+
+    weights = cosim.parameter(shape=(3,), default=(1.0, 2.0, 3.0))
+
+
+def test_co_simulation_equals_the_run_in_python(slave: Any) -> None:
+    slave.instantiate()
+    force, x = slave.references["osc.force"], slave.references["osc.x"]
+    slave.setFloat64([x], [0.25])
+    slave.enterInitializationMode(startTime=0.0)
+    slave.exitInitializationMode()
+    in_python = InProcess(oscillator(), MERSON, 1e-6).start(**{"osc.x": 0.25})
+    for i in range(40):
+        in_python["osc.force"] = math.sin(0.3 * i)
+        slave.setFloat64([force], [math.sin(0.3 * i)])
+        needs_events, terminates, returned_early, time = slave.doStep(i * 0.01, 0.01)
+        in_python.advance(i * 0.01 + 0.01)
+        assert (needs_events, terminates, returned_early) == (
+            False,
+            False,
+            False,
+        ) and time == in_python.state.time
+        assert slave.all() == in_python.all()
+
+    # the same step again from a serialized state
+    data = slave.serializeFMUState(slave.getFMUState())
+    slave.doStep(0.4, 0.01)
+    expected = slave.all()
+    slave.setFMUState(slave.deserializeFMUState(data))
+    slave.doStep(0.4, 0.01)
+    assert slave.all() == expected
+
+
 @pytest.mark.thorough
-def test_a_model_that_stops_at_its_start_says_so_where_the_standard_has_a_place_for_it(
-    tmp_path: Path,
-) -> None:
+def test_a_request_to_stop_at_the_start_is_reported_by_the_first_call_that_can(tmp_path: Path) -> None:
+    """``updateDiscreteStates`` in event mode; without event mode the first step."""
     from fmpy import extract, read_model_description
     from fmpy.fmi3 import FMU3Model, FMU3Slave
 
@@ -172,7 +83,7 @@ def test_a_model_that_stops_at_its_start_says_so_where_the_standard_has_a_place_
             guid=description.guid,
             unzipDirectory=folder,
             modelIdentifier=description.coSimulation.modelIdentifier,
-            instanceName="one",
+            instanceName="model",
         )
         fmu.instantiate(**options)
         fmu.enterInitializationMode()
@@ -182,103 +93,24 @@ def test_a_model_that_stops_at_its_start_says_so_where_the_standard_has_a_place_
     assert started(FMU3Model).updateDiscreteStates()[:2] == (False, True)
     assert started(FMU3Slave, eventModeUsed=True).updateDiscreteStates()[:2] == (False, True)
     slave = started(FMU3Slave)
-    assert slave.doStep(0.0, 0.1) == (False, True, False, 0.0)  # nobody allowed an early return
+    assert slave.doStep(0.0, 0.1) == (False, True, False, 0.0)  # the host allows no early return
     slave.terminate()
     assert started(FMU3Slave, earlyReturnAllowed=True).doStep(0.0, 0.1) == (False, True, True, 0.0)
 
 
-class Numbers(cosim.Component):
-    """Parameters and nothing else."""
-
-    weights = cosim.parameter(shape=(3,), default=(1.0, 2.0, 3.0))
-
-
 @pytest.mark.thorough
-def test_a_model_in_which_nothing_is_computed(tmp_path: Path) -> None:
+def test_a_model_of_parameters_only(tmp_path: Path) -> None:
     from fmpy import simulate_fmu
 
     model = cosim.Model("numbers")
     model.add(Numbers, "numbers")
     path = export_native(model, tmp_path / "numbers.fmu", fmi=3)
     for kind in ("CoSimulation", "ModelExchange"):
-        found = simulate_fmu(str(path), fmi_type=kind, stop_time=1.0, output=["numbers.weights"])
-        assert found["time"][-1] == 1.0 and found["numbers.weights"][-1].tolist() == [1.0, 2.0, 3.0]
+        rows = simulate_fmu(str(path), fmi_type=kind, stop_time=1.0, output=["numbers.weights"])
+        assert rows["time"][-1] == 1.0 and rows["numbers.weights"][-1].tolist() == [1.0, 2.0, 3.0]
 
 
-def test_adjoint_derivatives_are_the_transposed_directional_ones(slave: Any) -> None:
-    slave.instantiate()
-    slave.enterInitializationMode()
-    slave.exitInitializationMode()
-    library, instance = ctypes.CDLL(slave.dll._name), ctypes.c_void_p(slave.component)
-    unknowns = [slave.references[name] for name in ("der(osc.v)", "osc.position")]
-    knowns = [slave.references[name] for name in ("osc.x", "osc.v", "osc.force")]
-
-    def derivative(name: str, seed: list[float], size: int) -> list[float]:
-        found = (ctypes.c_double * size)()
-        status = getattr(library, name)(
-            instance,
-            *((ctypes.c_uint32 * 2)(*unknowns), ctypes.c_size_t(2)),
-            *((ctypes.c_uint32 * 3)(*knowns), ctypes.c_size_t(3)),
-            *((ctypes.c_double * len(seed))(*seed), ctypes.c_size_t(len(seed)), found, ctypes.c_size_t(size)),
-        )
-        assert status == 0
-        return list(found)
-
-    columns = [derivative("fmi3GetDirectionalDerivative", unit, 2) for unit in np.eye(3).tolist()]
-    assert columns == [[-25.0, 1.0], [-0.2, 0.0], [0.5, 0.0]]
-    rows = derivative("fmi3GetAdjointDerivative", [2.0, -3.0], 3)
-    assert rows == pytest.approx([2.0 * a - 3.0 * b for a, b in columns], rel=1e-15)
-
-
-class Ring(cosim.Component):
-    """Law: y_i' = -k_i y_i^3 + k_(i+1) sin t, of a hundred states."""
-
-    k = cosim.parameter(shape=100, default=1.0 + 0.01 * np.arange(100.0))
-    y = cosim.auxiliary_state(shape=100, start=np.full(100, 0.3))
-
-    @cosim.kernel
-    def derivatives(t, k, y, y_dot):
-        for i in range(100):
-            y_dot[i] = -k[i] * y[i] * y[i] * y[i] + k[(i + 1) % 100] * math.sin(t)
-
-
-def test_an_adjoint_derivative_goes_back_once(tmp_path: Path) -> None:
-    """By a hundred parameters it takes some directional derivatives' time, and not a hundred."""
-    model = cosim.Model("ring")
-    model.add(Ring(), "x")
-    selected = {"all": False, "outputs": ["x.y"], "expose": ["x.y"], "parameters": ["x.k"]}
-    path = export_native(model, tmp_path / "ring.fmu", fmi=3, exact_derivatives=True, **selected)
-    description = fmpy.read_model_description(str(path))
-    references = {v.name: v.valueReference for v in description.modelVariables}
-    slave = fmpy.instantiate_fmu(fmpy.extract(str(path)), description, "CoSimulation")
-    slave.enterInitializationMode()
-    slave.exitInitializationMode()
-    slave.doStep(0.0, 0.5)
-    library, instance = ctypes.CDLL(slave.dll._name), ctypes.c_void_p(slave.component)
-    of, by = ((ctypes.c_uint32 * 1)(references[name]) for name in ("der(x.y)", "x.k"))
-    one, hundred = ctypes.c_size_t(1), ctypes.c_size_t(100)
-
-    def derivative(name: str, seed: np.ndarray) -> list[float]:
-        found, given = (ctypes.c_double * 100)(), (ctypes.c_double * 100)(*seed)
-        assert getattr(library, name)(instance, of, one, by, one, given, hundred, found, hundred) == 0
-        return list(found)
-
-    weights = np.linspace(-1.0, 1.0, 100)
-    columns = [derivative("fmi3GetDirectionalDerivative", unit) for unit in np.eye(100)]
-    wanted = [float(np.dot(column, weights)) for column in columns]
-    assert derivative("fmi3GetAdjointDerivative", weights) == pytest.approx(wanted, rel=1e-13, abs=1e-15)
-    seconds = {}
-    for name in ("fmi3GetDirectionalDerivative", "fmi3GetAdjointDerivative"):
-        began = time.process_time()
-        for _ in range(200):
-            derivative(name, weights)
-        seconds[name] = time.process_time() - began
-    assert seconds["fmi3GetAdjointDerivative"] < 20 * seconds["fmi3GetDirectionalDerivative"]
-    slave.terminate()
-    slave.freeInstance()
-
-
-def test_what_the_standard_has_and_the_fmu_has_not_is_an_error(slave: Any) -> None:
+def test_unsupported_types_modes_and_wrong_sizes_are_errors(slave: Any) -> None:
     slave.instantiate(loggingOn=True)
     library, instance = ctypes.CDLL(slave.dll._name), ctypes.c_void_p(slave.component)
     numbers = (ctypes.c_double * 2)()
@@ -297,20 +129,21 @@ def test_what_the_standard_has_and_the_fmu_has_not_is_an_error(slave: Any) -> No
     assert library.fmi3GetFloat64(None, references, two, numbers, two) == 3
 
 
-def test_model_exchange_and_the_descriptions(path: Path) -> None:
+def test_model_exchange_in_fmpy(path: Path) -> None:
     from fmpy import simulate_fmu
     from fmpy.validation import validate_fmu
 
     assert validate_fmu(str(path)) == []
-    found = simulate_fmu(
+    rows = simulate_fmu(
         str(path), fmi_type="ModelExchange", stop_time=1.0, relative_tolerance=1e-9, output=["osc.position"]
     )
-    here = InProcess(oscillator(), MERSON, 1e-10).start()
-    here.advance(1.0)
-    assert found["osc.position"][-1] == pytest.approx(here["osc.position"], rel=1e-6)
+    in_python = InProcess(oscillator(), MERSON, 1e-10).start()
+    in_python.advance(1.0)
+    assert rows["osc.position"][-1] == pytest.approx(in_python["osc.position"], rel=1e-6)
 
 
-def test_arrays_are_described_read_and_set_whole(slave: Any, path: Path) -> None:
+def test_arrays_are_described_read_and_set_as_one_variable(slave: Any, path: Path) -> None:
+    # in the description
     with ZipFile(path) as archive:
         root = ElementTree.fromstring(archive.read("modelDescription.xml"))
     shapes = {
@@ -323,6 +156,8 @@ def test_arrays_are_described_read_and_set_whole(slave: Any, path: Path) -> None
         "osc.places": (["3"], f"0.1 0.2 {0.1 + 0.2!r}"),
         "osc.turn": (["2", "2"], "1.0 2.0 3.0 4.0"),
     }
+
+    # set and read before initialization; a call that is refused sets nothing
     places, wind, mass = (slave.references[f"osc.{name}"] for name in ("places", "wind", "mass"))
     slave.instantiate(loggingOn=True)
     slave.setFloat64([mass, places], [3.0, 7.0, 8.0, 9.0])
@@ -336,20 +171,24 @@ def test_arrays_are_described_read_and_set_whole(slave: Any, path: Path) -> None
         with pytest.raises(Exception, match="fmi3SetFloat64 failed with status 3"):
             slave.setFloat64(references, values)
     assert slave.getFloat64([places, mass], 4) == [7.0, 8.0, 9.0, 3.0]
+
+    # in a step, compared with the run in Python
     slave.enterInitializationMode()
     slave.exitInitializationMode()
     slave.setFloat64([wind], [1.5, -0.25])
     slave.doStep(0.0, 0.1)
-    here = InProcess(oscillator(), MERSON, 1e-6)
+    in_python = InProcess(oscillator(), MERSON, 1e-6)
     for i, value in enumerate((7.0, 8.0, 9.0), start=1):
-        here[f"osc.places[{i}]"] = value
-    here.start(**{"osc.mass": 3.0})
-    here["osc.wind[1]"], here["osc.wind[2]"] = 1.5, -0.25
-    here.advance(0.1)
-    assert slave.all() == here.all()
+        in_python[f"osc.places[{i}]"] = value
+    in_python.start(**{"osc.mass": 3.0})
+    in_python["osc.wind[1]"], in_python["osc.wind[2]"] = 1.5, -0.25
+    in_python.advance(0.1)
+    assert slave.all() == in_python.all()
+
+    # directional derivatives: the acceleration is (wind[1] - wind[2] + …) / mass
     acceleration = slave.references["osc.acceleration"]
     slave.setFloat64([wind], [0.0, 0.0])
-    found = slave.getDirectionalDerivative([acceleration], [wind], [1.0, 1.0])
-    assert found == pytest.approx([0.0], abs=1e-9)
-    found = slave.getDirectionalDerivative([acceleration], [wind], [1.0, -1.0])
-    assert found == pytest.approx([2.0 / 3.0])
+    derivative = slave.getDirectionalDerivative([acceleration], [wind], [1.0, 1.0])
+    assert derivative == pytest.approx([0.0], abs=1e-9)
+    derivative = slave.getDirectionalDerivative([acceleration], [wind], [1.0, -1.0])
+    assert derivative == pytest.approx([2.0 / 3.0])

@@ -1,4 +1,4 @@
-"""Programs in C that load a native FMU: Model Exchange of both versions, with no Python in the process."""
+"""A host in C integrates native FMUs of both FMI versions by Model Exchange, without Python."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ import cosim
 
 pytestmark = needs_compiler
 NAMES = ["osc.x", "osc.acceleration", "osc.dissipated_energy"]
-STEPS, H = 50, 0.01
+STEPS = 50
+STEP_SIZE = 0.01
 
 
 @pytest.mark.parametrize("version", [pytest.param(2, marks=pytest.mark.thorough), 3])
-def test_euler_by_a_host_in_c_is_euler_in_python(version: int, tmp_path: Path) -> None:
+def test_euler_steps_of_a_host_in_c_equal_those_in_python(version: int, tmp_path: Path) -> None:
     model = cosim.Model("oscillator")
     model.add(Oscillator, "osc")
     path = export_native(model, tmp_path / "oscillator.fmu", fmi=version, expose=["*"])
@@ -30,12 +31,14 @@ def test_euler_by_a_host_in_c_is_euler_in_python(version: int, tmp_path: Path) -
         library = Path(archive.extract(name, tmp_path))
     description = read_model_description(str(path))
     references = {v.name: str(v.valueReference) for v in description.modelVariables}
-    words = [str(version), str(library), description.guid, "3", str(STEPS), str(H)]
-    words += [references[n] for n in NAMES]
-    done = subprocess.run([str(host), *words], capture_output=True, text=True, check=True, env={})
+    arguments = [str(version), str(library), description.guid, "3", str(STEPS), str(STEP_SIZE)]
+    arguments += [references[n] for n in NAMES]
+    done = subprocess.run([str(host), *arguments], capture_output=True, text=True, check=True, env={})
     rows = [[float(x) for x in line.split()] for line in done.stdout.splitlines()]
-    here = InProcess(model, "integrators.explicit_euler", 1e-6, expose=["*"], fixed_step=H).start()
+    in_python = InProcess(
+        model, "integrators.explicit_euler", 1e-6, expose=["*"], fixed_step=STEP_SIZE
+    ).start()
     assert len(rows) == STEPS
     for i, row in enumerate(rows):
-        here.advance((i + 1) * H)
-        assert row == [here[name] for name in NAMES], i
+        in_python.advance((i + 1) * STEP_SIZE)
+        assert row == [in_python[name] for name in NAMES], i

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from driven import check_fmus, check_ways
-from native_random import made
+from driven import check_fmus, check_machine_code
+from native_random import driven_model
 from native_tools import needs_compiler
 
 pytestmark = needs_compiler
@@ -16,17 +16,17 @@ WITH_BODIES = 12
 
 @pytest.mark.thorough
 def test_a_random_system(tmp_path: Path) -> None:
-    check_fmus(made(QUICK), tmp_path)
+    check_fmus(driven_model(QUICK), tmp_path)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", [seed for seed in range(100) if seed != QUICK])
 def test_random_systems(seed: int, tmp_path: Path) -> None:
-    check_fmus(made(seed), tmp_path)
+    check_fmus(driven_model(seed), tmp_path)
 
 
 @pytest.mark.parametrize("seeds", [[QUICK, WITH_BODIES], list(range(100))], ids=len)
 @pytest.mark.thorough
 def test_random_systems_give_the_same_bytes_however_they_are_compiled(seeds: list[int]) -> None:
-    """Machine code that came with the package, made here, none at all; the FMUs are compared above."""
-    check_ways("native_random", seeds)
+    """Shipped machine code, code compiled here, plain Python; the FMUs are compared above."""
+    check_machine_code("native_random", seeds)

@@ -1,4 +1,4 @@
-"""Newton's method on the interface begins with directional derivatives where participants give them."""
+"""Newton's method on the interface starts with the directional derivatives of participants."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,11 +17,10 @@ from cosim_master.algorithms.programmed_algorithm import ExchangeMemory
 LINKS: list[Any] = ["one.y -> two.u", {"from": "two.y", "to": "one.u", "factor": 3.0}]
 
 
-class Told(LinearParticipant):
-    """Gives the matrix D, or says that it cannot."""
+class HasDerivatives(LinearParticipant):
+    """Gives the derivatives of its outputs, the matrix D times `scale`; fails if that is 0."""
 
-    wrong = 1.0
-    asked = 0
+    scale = 1.0
 
     def describe(self) -> kit.ParticipantDescription:
         return replace(super().describe(), has_derivatives=True)
@@ -29,14 +28,11 @@ class Told(LinearParticipant):
     def directional_derivative(
         self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
     ) -> Sequence[float]:
-        self.asked += 1
-        if self.wrong == 0.0:
+        if self.scale == 0.0:
             raise RuntimeError("not in this mode")
-        rows, columns = (
-            [names.index(n) for n in given]
-            for names, given in ((self.outputs, outputs), (self.inputs, inputs))
-        )
-        return (self.wrong * self.d[np.ix_(rows, columns)] @ np.array(seed)).tolist()
+        rows = [self.outputs.index(name) for name in outputs]
+        columns = [self.inputs.index(name) for name in inputs]
+        return (self.scale * self.d[np.ix_(rows, columns)] @ np.array(seed)).tolist()
 
 
 def coupled(kind: type[LinearParticipant], algorithm: str = "interface_newton") -> CoSimulation:
@@ -48,52 +44,11 @@ def coupled(kind: type[LinearParticipant], algorithm: str = "interface_newton") 
     return CoSimulation(parts, LINKS, algorithm, 0.01)
 
 
-@pytest.mark.parametrize("algorithm", ["interface_newton", "gauss_seidel"])
-def test_derivatives_take_the_place_of_differences(algorithm: str) -> None:
-    plain = coupled(LinearParticipant, algorithm).simulate(1.0)
-    told = coupled(Told, algorithm).simulate(1.0)
-    for name in plain.names:
-        assert told[name] == pytest.approx(plain[name], rel=1e-6, abs=1e-8)
-    before, after = (result.statistics["algorithm"] for result in (plain, told))
-    assert after["iterations"] <= before["iterations"] + 5
-    if algorithm == "interface_newton":
-        assert before["jacobians"] >= 1
-        assert (after["jacobians"], after["derivatives"]) == (0, 1)  # kept over all steps
-
-
-@pytest.mark.parametrize("wrong", [0.0, -4.0, float("nan")])
-def test_wrong_ones_are_made_good_by_differences(wrong: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = coupled(LinearParticipant).simulate(0.5)
-    monkeypatch.setattr(Told, "wrong", wrong)
-    told = coupled(Told).simulate(0.5)
-    for name in plain.names:
-        assert told[name] == pytest.approx(plain[name], rel=1e-6, abs=1e-8)
-    assert told.statistics["algorithm"]["jacobians"] >= 1
-
-
-def test_a_correction_is_broydens() -> None:
-    """The kept inverse is that of the Jacobian that Broyden's formula gives."""
-    random, size = np.random.default_rng(5), 7
-    memory = ExchangeMemory(size, (), layout.newton_rows(size))
-    jacobian = random.normal(size=(size, size)) - 3.0 * np.eye(size)
-    first = layout.matrix_row(size) * size
-    memory.table[first : first + size * size] = jacobian.ravel()
-    newton_iteration.invert(memory.counts, memory.table)
-    change, left = random.normal(size=size), 0.1 * random.normal(size=size)
-    memory.row(layout.CHANGE)[:], memory.row(layout.RESIDUAL)[:] = change, left
-    assert newton_iteration.apply_broyden(size, memory.table)
-    # the change was a step of Newton's method, so the residual before it was -J change
-    corrected = jacobian + np.outer(left, change) / (change @ change)
-    first = layout.INVERSE * size
-    inverse = memory.table[first : first + size * size].reshape(size, size).T
-    assert inverse @ corrected == pytest.approx(np.eye(size), abs=1e-12)
-
-
-def gains(*given: float) -> CoSimulation:
-    """For each gain a loop of its own, y = gain u + x with x' = 0, that leads back to its own input."""
+def loops_of_gains(*gains: float) -> CoSimulation:
+    """For each gain an algebraic loop y = gain y + x, with a constant state x: 0 for gain 1, else 1."""
     parts: dict[str, Any] = {}
     links = []
-    for i, gain in enumerate(given):
+    for i, gain in enumerate(gains):
         parts[f"a{i}"] = LinearParticipant(
             [[[0.0]], [[0.0]], [[1.0]], [[gain]]], ["u"], ["y"], [0.0 if gain == 1.0 else 1.0]
         )
@@ -104,8 +59,51 @@ def gains(*given: float) -> CoSimulation:
     return CoSimulation(parts, links, "interface_newton", 0.1)
 
 
-def test_what_nothing_determines_stays_beside_what_is_solved() -> None:
-    """One loop has any solution (gain 1), the other diverges by fixed-point iteration (gain -4)."""
-    result = gains(1.0, -4.0).simulate(0.5)
+@pytest.mark.parametrize("algorithm", ["interface_newton", "gauss_seidel"])
+def test_derivatives_take_the_place_of_differences(algorithm: str) -> None:
+    by_differences = coupled(LinearParticipant, algorithm).simulate(1.0)
+    by_derivatives = coupled(HasDerivatives, algorithm).simulate(1.0)
+    for name in by_differences.names:
+        assert by_derivatives[name] == pytest.approx(by_differences[name], rel=1e-6, abs=1e-8)
+    counts_before, counts = (result.statistics["algorithm"] for result in (by_differences, by_derivatives))
+    assert counts["iterations"] <= counts_before["iterations"] + 5
+    if algorithm == "interface_newton":
+        assert counts_before["jacobians"] >= 1
+        assert (counts["jacobians"], counts["derivatives"]) == (0, 1)  # one for all steps
+
+
+@pytest.mark.parametrize("scale", [0.0, -4.0, float("nan")])
+def test_wrong_and_missing_derivatives_are_replaced_by_differences(
+    scale: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_differences = coupled(LinearParticipant).simulate(0.5)
+    monkeypatch.setattr(HasDerivatives, "scale", scale)
+    by_derivatives = coupled(HasDerivatives).simulate(0.5)
+    for name in by_differences.names:
+        assert by_derivatives[name] == pytest.approx(by_differences[name], rel=1e-6, abs=1e-8)
+    assert by_derivatives.statistics["algorithm"]["jacobians"] >= 1
+
+
+def test_the_inverse_is_corrected_by_broydens_formula() -> None:
+    """After the correction it is the inverse of the Jacobian by Broyden's formula."""
+    random, size = np.random.default_rng(5), 7
+    memory = ExchangeMemory(size, (), layout.newton_rows(size))
+    jacobian = random.normal(size=(size, size)) - 3.0 * np.eye(size)
+    start = layout.matrix_row(size) * size
+    memory.table[start : start + size * size] = jacobian.ravel()
+    newton_iteration.invert(memory.counts, memory.table)
+    change, residual = random.normal(size=size), 0.1 * random.normal(size=size)
+    memory.row(layout.CHANGE)[:], memory.row(layout.RESIDUAL)[:] = change, residual
+    assert newton_iteration.apply_broyden(size, memory.table)
+    # the change was a step of Newton's method, so the residual before it was -J change
+    corrected = jacobian + np.outer(residual, change) / (change @ change)
+    start = layout.INVERSE * size
+    inverse = memory.table[start : start + size * size].reshape(size, size).T
+    assert inverse @ corrected == pytest.approx(np.eye(size), abs=1e-12)
+
+
+def test_an_undetermined_loop_does_not_disturb_one_that_is_solved() -> None:
+    """With gain 1 any value is a solution; with gain -4 only Newton's method converges, to 1 / 5."""
+    result = loops_of_gains(1.0, -4.0).simulate(0.5)
     assert result["a0.y"] == pytest.approx(np.zeros(6))
     assert result["a1.y"] == pytest.approx(np.full(6, 0.2), rel=1e-7)

@@ -1,4 +1,4 @@
-"""Native libraries for Linux load on old systems: they ask for no symbol newer than glibc 2.17."""
+"""Native libraries for Linux load on old systems: they need no symbol newer than glibc 2.17."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from transcendental import Transcendental
 import cosim
 
 pytestmark = [needs_compiler, pytest.mark.skipif(sys.platform != "linux", reason="libraries of Linux")]
-OLDEST = (2, 17)  # of RHEL 7 and of all that came after
+OLDEST = (2, 17)
+"""The glibc of RHEL 7."""
 
 
-def model() -> cosim.Model:
-    made = cosim.Model("mathematics")
-    made.add(Transcendental, "m")
-    return made
+def mathematics() -> cosim.Model:
+    """A model that calls functions of libm."""
+    model = cosim.Model("mathematics")
+    model.add(Transcendental, "m")
+    return model
 
 
 def libraries(path: Path) -> dict[str, bytes]:
@@ -32,12 +34,12 @@ def libraries(path: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return export_native(model(), tmp_path_factory.mktemp("old") / "mathematics.fmu")
+    return export_native(mathematics(), tmp_path_factory.mktemp("old") / "mathematics.fmu")
 
 
-def test_the_reader_sees_what_this_interpreter_asks_for() -> None:
-    found = needed_versions(Path(sys.executable).resolve().read_bytes())
-    assert any(version.startswith("GLIBC_2.") for version in found.values())
+def test_the_reader_finds_versions_of_glibc_in_this_interpreter() -> None:
+    versions = needed_versions(Path(sys.executable).resolve().read_bytes())
+    assert any(version.startswith("GLIBC_2.") for version in versions.values())
 
 
 @pytest.mark.thorough
@@ -51,22 +53,22 @@ def test_no_symbol_is_newer_than_2_17(path: Path) -> None:
 
 
 def test_old_versions_give_the_same_bits(path: Path) -> None:
-    here = InProcess(model(), "integrators.runge_kutta_merson", 1e-6)
+    in_python = InProcess(mathematics(), "integrators.runge_kutta_merson", 1e-6)
     with running(path) as fmu:
         fmu.start(**{"m.x": 0.5})
-        here.start(**{"m.x": 0.5})
+        in_python.start(**{"m.x": 0.5})
         for x in (0.5, 1e-3, 3.75, 1.0, 0.0, 700.0, 1e-310, math.pi):
-            fmu["m.x"] = here["m.x"] = x
-            assert fmu.all() == here.all(), x
+            fmu["m.x"] = in_python["m.x"] = x
+            assert fmu.all() == in_python.all(), x
 
 
 @pytest.mark.thorough
-def test_of_other_processors_too(tmp_path: Path) -> None:
+def test_no_symbol_is_newer_than_2_17_for_any_processor(tmp_path: Path) -> None:
     pytest.importorskip("ziglang")
     platforms = ["linux64", "aarch64-linux"]
-    path = Path(model().export_fmu(tmp_path / "m.fmu", native=True, platforms=platforms, all=True))
-    found = libraries(path)
-    assert len(found) == 2
-    for name, data in found.items():
+    path = Path(mathematics().export_fmu(tmp_path / "m.fmu", native=True, platforms=platforms, all=True))
+    data_by_name = libraries(path)
+    assert len(data_by_name) == 2
+    for name, data in data_by_name.items():
         for version in filter(None, needed_versions(data).values()):
             assert as_numbers(version) <= OLDEST, name

@@ -1,4 +1,4 @@
-"""Our reader of modelDescription.xml: what it lets pass and refuses; `same_as_fmpy` compares the rest."""
+"""cosim's reader of modelDescription.xml agrees with fmpy's; encodings, nominal values and errors."""
 
 import zipfile
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from cosim_fmi.description.read_model_description import read_model_description
 from cosim_fmi.fmu_archive import FmuArchive
 from cosim_fmi.validate.validate_command import check_file
 
-WHOLE = """<fmiModelDescription fmiVersion="2.0" guid="{g}" modelName="m" generationTool="t"
+DOCUMENT = """<fmiModelDescription fmiVersion="2.0" guid="{g}" modelName="m" generationTool="t"
 numberOfEventIndicators="1">
 <CoSimulation modelIdentifier="m" canInterpolateInputs="true"/>
 <ModelExchange modelIdentifier="m" completedIntegratorStepNotNeeded="1"/>
@@ -44,25 +44,6 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_the_comparison_with_fmpy_sees_each_kind_of_difference(change: tuple[str, str]) -> None:
-    other = WHOLE.replace(*change)
-    assert other != WHOLE
-    theirs = facts_of_fmpy(read_by_fmpy(fromstring(WHOLE)))
-    assert facts(read_model_description(fromstring(WHOLE))) == theirs
-    assert facts(read_model_description(fromstring(other))) != theirs
-
-
-@pytest.mark.parametrize(
-    ("derivative", "names"),
-    [('derivative="1"', ["x"]), ("", []), ('derivative="9"', []), ('derivative=" 1 "', ["x"])],
-)
-def test_states_are_those_whose_derivatives_are_listed(derivative: str, names: list[str]) -> None:
-    read = read_model_description(fromstring(WHOLE.replace('derivative="1"', derivative)))
-    assert [variable.name for variable in read.state_variables] == names
-    assert read.states == 1
-
-
 @pytest.fixture
 def archive_of(tmp_path: Path) -> Callable[[bytes], Path]:
     def write(document: bytes) -> Path:
@@ -73,6 +54,25 @@ def archive_of(tmp_path: Path) -> Callable[[bytes], Path]:
     return write
 
 
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_the_comparison_with_fmpy_detects_each_kind_of_difference(change: tuple[str, str]) -> None:
+    changed = DOCUMENT.replace(*change)
+    assert changed != DOCUMENT
+    facts_read_by_fmpy = facts_of_fmpy(read_by_fmpy(fromstring(DOCUMENT)))
+    assert facts(read_model_description(fromstring(DOCUMENT))) == facts_read_by_fmpy
+    assert facts(read_model_description(fromstring(changed))) != facts_read_by_fmpy
+
+
+@pytest.mark.parametrize(
+    ("derivative", "names"),
+    [('derivative="1"', ["x"]), ("", []), ('derivative="9"', []), ('derivative=" 1 "', ["x"])],
+)
+def test_states_are_those_whose_derivatives_are_listed(derivative: str, names: list[str]) -> None:
+    description = read_model_description(fromstring(DOCUMENT.replace('derivative="1"', derivative)))
+    assert [variable.name for variable in description.state_variables] == names
+    assert description.states == 1
+
+
 @pytest.mark.parametrize(
     ("nominal", "size"),
     [("1e-6", 1e-6), ("-2", 2.0), ("0", None), ("", None), ("INF", None), ("NaN", None), ("small", None)],
@@ -80,7 +80,7 @@ def archive_of(tmp_path: Path) -> Callable[[bytes], Path]:
 def test_nominal_values_are_read(
     nominal: str, size: float | None, archive_of: Callable[[bytes], Path]
 ) -> None:
-    document = WHOLE.replace('<Real start="1"', f'<Real start="1" nominal="{nominal}"').encode()
+    document = DOCUMENT.replace('<Real start="1"', f'<Real start="1" nominal="{nominal}"').encode()
     variables = read_interface(FmuArchive(archive_of(document)), "CoSimulation").description.variables
     assert variables["u"].nominal == size
     assert variables["x"].nominal is None
@@ -88,10 +88,10 @@ def test_nominal_values_are_read(
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1", "cp437", "ascii", "iso-8859-15"])
-def test_encodings_of_one_byte_and_of_unicode_are_read(
+def test_single_byte_and_unicode_encodings_are_read(
     encoding: str, archive_of: Callable[[bytes], Path]
 ) -> None:
-    document = f'<?xml version="1.0" encoding="{encoding}"?>{WHOLE}'.encode(encoding)
+    document = f'<?xml version="1.0" encoding="{encoding}"?>{DOCUMENT}'.encode(encoding)
     assert "x" in read_interface(FmuArchive(archive_of(document)), "CoSimulation").elements
 
 
@@ -99,7 +99,7 @@ def test_encodings_of_one_byte_and_of_unicode_are_read(
     "encoding", ["foo", "UCS-4", "rot13", "base64", "zlib", "undefined", "shift_jis", "idna"]
 )
 def test_encodings_that_cannot_be_read_are_named(encoding: str, archive_of: Callable[[bytes], Path]) -> None:
-    path = archive_of(f'<?xml version="1.0" encoding="{encoding}"?>{WHOLE}'.encode())
+    path = archive_of(f'<?xml version="1.0" encoding="{encoding}"?>{DOCUMENT}'.encode())
     with pytest.raises(cosim.FmuError, match=r"modelDescription\.xml.*read: its encoding"):
         FmuArchive(path)
     assert next(str(finding) for finding in check_file(path)).startswith(
@@ -121,15 +121,15 @@ def test_encodings_that_cannot_be_read_are_named(encoding: str, archive_of: Call
         (('fmiVersion="2.0"', 'fmiVersion="7.0"'), "FMI version '7.0' is not known"),
     ],
 )
-def test_what_cannot_be_understood_is_said(
+def test_faults_of_a_description_are_named(
     change: tuple[str, str], sentence: str, archive_of: Callable[[bytes], Path]
 ) -> None:
-    archive = FmuArchive(archive_of(WHOLE.replace(*change).encode()))
+    archive = FmuArchive(archive_of(DOCUMENT.replace(*change).encode()))
     with pytest.raises(cosim.FmuError, match=f"cannot be understood: .*{sentence}"):
         read_interface(archive, "CoSimulation")
 
 
-def test_a_description_is_read_any_number_of_times(archive_of: Callable[[bytes], Path]) -> None:
-    archive = FmuArchive(archive_of(WHOLE.encode()))
-    first, second = (read_interface(archive, "CoSimulation") for _ in range(2))
-    assert first.elements == second.elements and len(first.elements) == 4
+def test_an_archive_can_be_read_twice(archive_of: Callable[[bytes], Path]) -> None:
+    archive = FmuArchive(archive_of(DOCUMENT.encode()))
+    first_reading, second_reading = (read_interface(archive, "CoSimulation") for _ in range(2))
+    assert first_reading.elements == second_reading.elements and len(first_reading.elements) == 4

@@ -1,4 +1,4 @@
-"""Parameters that get their values from calculated parameters of other FMUs, in initialization."""
+"""Connections from calculated parameters to parameters take effect once, in initialization."""
 
 import zipfile
 from collections.abc import Callable
@@ -9,18 +9,18 @@ import pytest
 import cosim
 from cosim_fmu import CoSimulation
 
-TOTAL = """<ScalarVariable name="total" valueReference="0" causality="calculatedParameter" variability="fixed"
-initial="calculated"><Real unit="1"/></ScalarVariable></ModelVariables>"""
+CALCULATED_PARAMETER = """<ScalarVariable name="total" valueReference="0" variability="fixed"
+causality="calculatedParameter" initial="calculated"><Real unit="1"/></ScalarVariable></ModelVariables>"""
 
 
 @pytest.fixture
 def gain(make_fmu: Callable[..., Path]) -> Path:
-    """y = gain * u + bias, which is also a calculated parameter."""
+    """An FMU with y = gain * u + bias, and y again as the calculated parameter ``total``."""
     path = make_fmu("gain")
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     text = members["modelDescription.xml"].decode()
-    members["modelDescription.xml"] = text.replace("</ModelVariables>", TOTAL).encode()
+    members["modelDescription.xml"] = text.replace("</ModelVariables>", CALCULATED_PARAMETER).encode()
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in members.items():
             archive.writestr(name, data)
@@ -28,7 +28,7 @@ def gain(make_fmu: Callable[..., Path]) -> Path:
 
 
 def test_calculated_parameters_feed_parameters_along_a_chain(gain: Path) -> None:
-    """Given in the wrong order: c waits for b, which waits for a."""
+    """The order of the connections does not matter: c needs b, which needs a."""
     links = [
         ("b.total", "c.bias"),
         {"from": "a.total", "to": "b.bias", "factor": 2.0, "offset": 1.0},
@@ -42,7 +42,7 @@ def test_calculated_parameters_feed_parameters_along_a_chain(gain: Path) -> None
     assert result["b.y"].tolist() == [17.0] * 3 and result["c.y"].tolist() == [317.0] * 3
 
 
-def test_parameters_of_systems_get_them_too(gain: Path) -> None:
+def test_calculated_parameters_feed_parameters_of_systems(gain: Path) -> None:
     class Source(cosim.Component):
         """y = level."""
 
@@ -59,10 +59,10 @@ def test_parameters_of_systems_get_them_too(gain: Path) -> None:
     assert loop.simulate(0.002, record=["s.source.y"])["s.source.y"].tolist() == [4.0] * 3
 
 
-def test_what_cannot_feed_a_parameter_is_said(gain: Path) -> None:
+def test_wrong_connections_to_parameters_are_named(gain: Path) -> None:
     links = [("a.y", "b.gain"), ("a.total", "b.bias"), ("a.bias", "b.bias"), ("a.totl", "a.gain")]
     with pytest.raises(cosim.ModelError) as caught:
         CoSimulation({"a": gain, "b": gain}, links, "jacobi", 0.1)
-    text = str(caught.value)
-    assert "a.y is an output" in text
-    assert "b.bias has a source" in text and "Nearest: total" in text
+    message = str(caught.value)
+    assert "a.y is an output" in message
+    assert "b.bias has a source" in message and "Nearest: total" in message

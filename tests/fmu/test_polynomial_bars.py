@@ -1,4 +1,4 @@
-"""Bars for participants that are polynomials of the states that they show, and run only once, as FMUs do."""
+"""Error bars from a single run of participants whose derivatives are polynomials of their outputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cosim_master.trust.assess_coupling import assess_coupling
 from cosim_master.trust.explained_bars import EXACT
 
 
-class Bent(cosim.Component):
+class CubicSpring(cosim.Component):
     """A lag and a mass on a cubic spring; one force is not a polynomial.
 
     Law: w' = (u - w) / lag, v' = w - 4 x - 0.3 v - cubic x^3 - grip tanh(20 v), x' = v.
@@ -45,36 +45,36 @@ CONNECTIONS = [
 ]
 
 
-def judged(algorithm: str, step: float, grip: float = 0.0) -> tuple[str, list[float]]:
-    """The verdict without a second run, and bars over errors."""
-    parts, whole = {}, cosim.Model("whole")
+def assess(algorithm: str, step: float, grip: float = 0.0) -> tuple[str, list[float]]:
+    """The verdict without a second run, and the ratios of bars to errors, of a and b."""
+    parts, uncut = {}, cosim.Model("whole")
     for name, lag in (("a", 0.05), ("b", 0.3)):
         model = cosim.Model(name)
-        model.add(Bent, "part", lag=lag, grip=grip)
-        whole.add(Bent, name, lag=lag, grip=grip)
+        model.add(CubicSpring, "part", lag=lag, grip=grip)
+        uncut.add(CubicSpring, name, lag=lag, grip=grip)
         parts[name] = model.build()
-    whole.connect("a.y", "b.u", factor=1.5)
-    whole.connect("b.y", "a.u", factor=-2.0)
+    uncut.connect("a.y", "b.u", factor=1.5)
+    uncut.connect("b.y", "a.u", factor=-2.0)
     result = CoSimulation(parts, CONNECTIONS, step=step, algorithm=algorithm).simulate(300 * step)
-    made = cosim.registry().get("master_algorithm", f"fmu.{algorithm}")()
+    master_algorithm = cosim.registry().get("master_algorithm", f"fmu.{algorithm}")()
     assert result.evidence is not None
-    report = assess_coupling(result.evidence, made, step)
-    truth = whole.simulate(until=300 * step, accuracy=1e-10, output_interval=step)
+    report = assess_coupling(result.evidence, master_algorithm, step)
+    exact = uncut.simulate(until=300 * step, accuracy=1e-10, output_interval=step)
     ratios = []
     for name in "ab":
-        error = np.abs(result[f"{name}.part.y"] - truth[f"{name}.y"]).max()
+        error = np.abs(result[f"{name}.part.y"] - exact[f"{name}.y"]).max()
         ratios.append(report[f"{name}.part.y"].error / error)
     return report.verdict, ratios
 
 
 @pytest.mark.parametrize(("algorithm", "step"), [("jacobi", 0.01), ("gauss_seidel", 0.01), ("jacobi", 0.03)])
 def test_a_bar_is_twice_the_error(algorithm: str, step: float) -> None:
-    verdict, ratios = judged(algorithm, step)
+    verdict, ratios = assess(algorithm, step)
     assert verdict != "unknown"
     assert ratios == pytest.approx([EXACT, EXACT], rel=0.1)
 
 
-def test_what_is_no_polynomial_is_not_taken_for_one() -> None:
-    verdict, ratios = judged("jacobi", 0.01, grip=1.0)
+def test_bars_hold_if_a_force_is_no_polynomial() -> None:
+    verdict, ratios = assess("jacobi", 0.01, grip=1.0)
     assert verdict == "unknown" or min(ratios) >= 1.0
     assert max(ratios) > 1.2 * EXACT

@@ -1,4 +1,4 @@
-"""Participants in processes of their own: same results, and what kills them kills nothing else."""
+"""Participants in processes of their own: same results, crashes and hangs end the run with one error."""
 
 import gc
 import os
@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from in_a_process import Ramp, SlowToBegin
-from test_threads import NAMES, STAR
+from star_of_fmus import NAMES, STAR
 
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
@@ -35,11 +36,22 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def gone(process: int, seconds: float = 10.0) -> bool:
-    until = time.monotonic() + seconds
-    while is_alive(process) and time.monotonic() < until:
+def ends_soon(process: int, seconds: float = 10.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while is_alive(process) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not is_alive(process)
+
+
+SCRIPT = """
+import sys, time
+sys.path.insert(0, {tests!r})
+from cosim_fmu import CoSimulation, ProcessParticipant
+
+part = ProcessParticipant({fmu!r})
+loop = CoSimulation({{"a": part}}, [], "jacobi", 0.1, starts={{"a.pause": 0.01, "a.hang_at": {hang}}})
+loop.simulate(1e6, observe=lambda time, values: print(part.process_id, flush=True))
+"""
 
 
 @pytest.mark.few(1)
@@ -47,37 +59,39 @@ def gone(process: int, seconds: float = 10.0) -> bool:
 def test_same_bytes_as_in_this_process(make_fmu: MakeFmu, algorithm: str, threads: int) -> None:
     fmu = make_fmu("heavy")
     starts = {"a.y": 1.0, "b.return_at": 0.035} | {f"{name}.work": 20.0 for name in NAMES}
-    here = dict.fromkeys(NAMES, fmu)
-    there = {**here, "b": ProcessParticipant(fmu), "c": ProcessParticipant(open_fmu, fmu, "c")}
-    one, other = (
+    local = dict.fromkeys(NAMES, fmu)
+    mixed = {**local, "b": ProcessParticipant(fmu), "c": ProcessParticipant(open_fmu, fmu, "c")}
+    local_result, mixed_result = (
         CoSimulation(parts, STAR, algorithm, 0.01, starts=starts, threads=count).simulate(0.1)
-        for parts, count in ((here, 1), (there, threads))
+        for parts, count in ((local, 1), (mixed, threads))
     )
-    for name in one.names:
-        assert other[name].tobytes() == one[name].tobytes(), name
-    assert [(e.time, e.handler) for e in other.events] == [(e.time, e.handler) for e in one.events]
-    assert np.ptp(one["d.y"]) > 0.0
+    for name in local_result.names:
+        assert mixed_result[name].tobytes() == local_result[name].tobytes(), name
+    assert [(e.time, e.handler) for e in mixed_result.events] == [
+        (e.time, e.handler) for e in local_result.events
+    ]
+    assert np.ptp(local_result["d.y"]) > 0.0
 
 
 def test_a_crash_is_one_error_that_names_the_participant(make_fmu: MakeFmu, tmp_path: Path) -> None:
     fmu, marker = make_fmu("heavy"), tmp_path / "marker"
-    bad = ProcessParticipant(fmu)
+    crashing = ProcessParticipant(fmu)
     starts = {"bad.crash_at": 0.35, "good.marker": str(marker)}
-    loop = CoSimulation({"good": fmu, "bad": bad}, [], "jacobi", 0.1, starts=starts)
+    loop = CoSimulation({"good": fmu, "bad": crashing}, [], "jacobi", 0.1, starts=starts)
     with pytest.raises(
         CoSimulationError, match=r"^at t = 0\.3 s: bad: its process was killed by SIGSEGV in step$"
     ) as caught:
         loop.simulate(1.0)
     assert caught.value.result["good.y"].size == 4
     assert marker.read_text() == "terminated\nfreed\n"
-    assert bad.process_id is None
+    assert crashing.process_id is None
     assert loop.simulate(0.3).message == ""  # a new process
 
 
-def test_what_leaves_by_itself_and_what_never_answers(make_fmu: MakeFmu) -> None:
-    leaving = ProcessParticipant(Ramp, 2.0, leave_at=0.25)
+def test_a_process_that_exits_and_one_that_hangs_are_errors(make_fmu: MakeFmu) -> None:
+    exiting = ProcessParticipant(Ramp, 2.0, leave_at=0.25)
     with pytest.raises(CoSimulationError, match="process ended.*7"):
-        CoSimulation({"a": leaving}, [], "jacobi", 0.1).simulate(1.0)
+        CoSimulation({"a": exiting}, [], "jacobi", 0.1).simulate(1.0)
     hanging = ProcessParticipant(make_fmu("heavy"), timeout=0.5)
     loop = CoSimulation({"a": hanging}, [], "jacobi", 0.1, starts={"a.hang_at": 0.25})
     with pytest.raises(CoSimulationError, match=r"process did.*0\.5"):
@@ -89,45 +103,50 @@ def test_the_limit_of_a_call_does_not_count_the_start_of_the_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = ProcessParticipant(SlowToBegin, timeout=1.0)
-    with monkeypatch.context() as here:
-        here.setattr(time, "sleep", lambda seconds: None)  # in the other process it does
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "sleep", lambda seconds: None)  # only in this process
         slow.write_log(tmp_path / "log.txt")
     result = CoSimulation({"a": slow}, [], "jacobi", 0.1).simulate(0.5)
     assert result.time[-1] == pytest.approx(0.5)
 
 
-def test_errors_arrive_as_they_were(make_fmu: MakeFmu) -> None:
+def test_errors_are_the_same_as_in_this_process(make_fmu: MakeFmu) -> None:
     starts = {"p.fail_at": 0.25, "p.fail_status": 3}
-    told = []
+    messages = []
     for part in (make_fmu("failing"), ProcessParticipant(make_fmu("failing"), "failing")):
         loop = CoSimulation({"p": part}, [], "jacobi", 0.1, starts=starts)
-        with pytest.raises(CoSimulationError) as caught:
+        with pytest.raises(CoSimulationError, match="ran dry") as caught:
             loop.simulate(1.0)
         assert isinstance(caught.value.__cause__, cosim.FmuError)
         assert caught.value.__cause__.function == "fmi2DoStep"
-        told.append(str(caught.value))
-    assert told[0] == told[1]
-    asks = {"p.fail_at": 0.25, "p.fail_status": 2, "p.asks_to_stop": True, "p.reached": 0.24}
-    with pytest.raises(CoSimulationError, match="ran dry"):
-        CoSimulation(
-            {"p": ProcessParticipant(make_fmu("failing"))}, [], "jacobi", 0.1, starts=starts
-        ).simulate(1.0)
-    del asks
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
 
 
-def test_what_a_broken_pipe_leaves_behind_can_be_freed() -> None:
-    """CPython trips over views of a `BytesIO` in what it frees."""
-    ours, theirs = socket.socketpair()
-    theirs.close()
-    with pytest.raises(BrokenPipeError) as broken, ours:
-        Channel(ours.fileno(), ours.fileno()).send([1, "step", [0.0, 0.1]])
-    left = [value for entry in broken.traceback for value in entry.frame.f_locals.values()]
-    assert b"step" in b"".join(value for value in left if isinstance(value, bytes))
-    assert all(isinstance(view.obj, bytes) for view in left if isinstance(view, memoryview))
+def test_requests_to_stop_are_the_same_as_in_this_process(make_fmu: MakeFmu) -> None:
+    starts = {"p.fail_at": 0.25, "p.fail_status": 2, "p.asks_to_stop": True, "p.reached": 0.24}
+    messages = []
+    for part in (make_fmu("failing"), ProcessParticipant(make_fmu("failing"), "failing")):
+        result = CoSimulation({"p": part}, [], "jacobi", 0.1, starts=starts).simulate(1.0)
+        assert result.time[-1] == pytest.approx(0.3)
+        messages.append(result.message)
+    assert messages[0] == messages[1]
+    assert messages[0].startswith("p asked to stop at 0.24 s: ") and "ran dry" in messages[0]
 
 
-def test_states_stay_where_they_are_and_are_released() -> None:
-    gc.freeze()  # else the search below goes through all that other tests have left
+def test_the_traceback_of_a_broken_pipe_holds_no_view_of_a_bytesio() -> None:
+    """CPython may crash when it frees views of a `BytesIO`."""
+    end, other_end = socket.socketpair()
+    other_end.close()
+    with pytest.raises(BrokenPipeError) as broken, end:
+        Channel(end.fileno(), end.fileno()).send([1, "step", [0.0, 0.1]])
+    local_values = [value for entry in broken.traceback for value in entry.frame.f_locals.values()]
+    assert b"step" in b"".join(value for value in local_values if isinstance(value, bytes))
+    assert all(isinstance(view.obj, bytes) for view in local_values if isinstance(view, memoryview))
+
+
+def test_saved_states_stay_in_the_process_and_are_freed() -> None:
+    gc.freeze()  # gc.collect below need not search the objects of other tests
     part = ProcessParticipant(Ramp, 3.0)
     part.initialize(0.0, None, {})
     try:
@@ -145,45 +164,32 @@ def test_states_stay_where_they_are_and_are_released() -> None:
     finally:
         part.close()
     part.close()
+
+    # a second process numbers its states anew: freeing the old token must not free the new one
     part.initialize(0.0, None, {})
     try:
-        mine = part.save()
+        new_token = part.save()
         del token
         gc.collect()
-        part.restore(mine)  # the number of the old token is not this one's
+        part.restore(new_token)
     finally:
         part.close()
 
 
 @pytest.mark.thorough
-def test_no_process_and_no_folder_is_left(make_fmu: MakeFmu, tmp_path: Path, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("crash_at", [1e300, 0.25])
+def test_no_process_and_no_folder_is_left(
+    make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crash_at: float
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
-    for crash_at in (1e300, 0.25):
-        part = ProcessParticipant(make_fmu("heavy"))
-        seen: list[int] = []
-
-        def look(time: float, values: Any, part: Any = part, seen: list[int] = seen) -> None:
-            seen.append(part.process_id)
-
-        loop = CoSimulation({"a": part}, [], "jacobi", 0.1, starts={"a.crash_at": crash_at})
-        try:
-            loop.simulate(0.5, observe=look)
-        except CoSimulationError:
-            assert crash_at < 1.0
-        assert gone(seen[0])
+    part = ProcessParticipant(make_fmu("heavy"))
+    process_ids: list[int | None] = []
+    loop = CoSimulation({"a": part}, [], "jacobi", 0.1, starts={"a.crash_at": crash_at})
+    with pytest.raises(CoSimulationError) if crash_at < 0.5 else nullcontext():
+        loop.simulate(0.5, observe=lambda time, values: process_ids.append(part.process_id))
+    assert process_ids[0] is not None and ends_soon(process_ids[0])
     assert list((tmp_path / "temporary").iterdir()) == []
-
-
-SCRIPT = """
-import sys, time
-sys.path.insert(0, {tests!r})
-from cosim_fmu import CoSimulation, ProcessParticipant
-
-part = ProcessParticipant({fmu!r})
-loop = CoSimulation({{"a": part}}, [], "jacobi", 0.1, starts={{"a.pause": 0.01, "a.hang_at": {hang}}})
-loop.simulate(1e6, observe=lambda time, values: print(part.process_id, flush=True))
-"""
 
 
 @pytest.mark.few(1)
@@ -195,9 +201,11 @@ loop.simulate(1e6, observe=lambda time, values: print(part.process_id, flush=Tru
         (["SIGINT"] * 2, 0.35),
     ],
 )
-def test_no_orphans(make_fmu: MakeFmu, tmp_path: Path, signals: list[str], hang: float) -> None:
-    """Killed in whatever it does, or interrupted twice in a step that never ends: nothing goes on."""
-    script = tmp_path / "run.py"  # without the guard that multiprocessing would need
+def test_the_process_ends_with_the_run(
+    make_fmu: MakeFmu, tmp_path: Path, signals: list[str], hang: float
+) -> None:
+    """Also if the run is killed, or interrupted twice in a step that never ends."""
+    script = tmp_path / "run.py"  # multiprocessing would need a guard for __main__ there
     script.write_text(SCRIPT.format(tests=str(Path(__file__).parent), fmu=str(make_fmu("heavy")), hang=hang))
     process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None and process.stderr is not None
@@ -208,17 +216,17 @@ def test_no_orphans(make_fmu: MakeFmu, tmp_path: Path, signals: list[str], hang:
             process.send_signal(getattr(signal, name))
             time.sleep(0.3)
         process.wait(20.0)
-        said = process.stderr.read().decode()
+        errors = process.stderr.read().decode()
     finally:
         process.kill()
         process.stdout.close()
         process.stderr.close()
     (worker,) = workers
-    assert gone(worker)
-    assert ("KeyboardInterrupt" in said) == ("SIGINT" in signals)
+    assert ends_soon(worker)
+    assert ("KeyboardInterrupt" in errors) == ("SIGINT" in signals)
 
 
-def test_what_cannot_be_handed_over(tmp_path: Path) -> None:
+def test_wrong_arguments_of_a_process_participant(tmp_path: Path) -> None:
     with pytest.raises(cosim.ModelError, match="another process"):
         ProcessParticipant(lambda: Ramp())
     with pytest.raises(cosim.ModelError, match="timeout.*greater than 0"):
@@ -227,7 +235,7 @@ def test_what_cannot_be_handed_over(tmp_path: Path) -> None:
         CoSimulation({"a": ProcessParticipant(tmp_path / "missing.fmu")})
 
 
-def test_in_a_scenario(make_fmu: MakeFmu, tmp_path: Path) -> None:
+def test_processes_and_threads_in_a_scenario(make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("heavy")
     file = tmp_path / "loop.toml"
     text = """
@@ -259,10 +267,10 @@ threads = 2
     assert "threads: is 0, needs" in str(caught.value)
 
 
-def test_an_answer_to_a_question_that_was_interrupted_is_no_other_answer(
+def test_after_an_interrupted_call_no_answer_is_read(
     make_fmu: MakeFmu, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C, pressed twice, comes when the message has gone out, before that is noted."""
+    """The interrupt comes when the message has been sent; its answer must not pass for another one."""
     part = ProcessParticipant(make_fmu("heavy"))
     part.initialize(0.0, 1.0, {})
     part.exit_initialization()
@@ -270,12 +278,12 @@ def test_an_answer_to_a_question_that_was_interrupted_is_no_other_answer(
     assert session is not None
     channel = session._channel
 
-    def interrupted(*sent: Any) -> None:
-        type(channel).send(channel, *sent)
+    def send_and_interrupt(*arguments: Any) -> None:
+        type(channel).send(channel, *arguments)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(channel, "send", interrupted)
+        patch.setattr(channel, "send", send_and_interrupt)
         with pytest.raises(KeyboardInterrupt):
             part.save()
     assert part.events == part.warnings == [] and session.lost

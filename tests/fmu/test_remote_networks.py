@@ -1,4 +1,4 @@
-"""Runs with FMUs on another host, made of a network namespace: delayed, losing packets, cut."""
+"""Runs with FMUs in another network namespace survive delays and lost packets; a cut is an error."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 import pytest
+from same_results import assert_same
 from serving import Server
 from wire import Wire, tun_device
 
@@ -23,29 +24,29 @@ from cosim_master.processes import remote_session
 MakeFmu = Callable[..., Path]
 LINKS = ["a.x -> b.x_other", "a.v -> b.v_other", "b.force -> a.f"]
 STARTS = {"b.kc": 3.0, "b.m": 2.0}
-NET = f"10.231.{os.getpid() % 256}"  # several workers may have a host at a time
-HERE, THERE = f"{NET}.1", f"{NET}.2"
+NET = f"10.231.{os.getpid() % 256}"  # different in each worker of the tests
+LOCAL_ADDRESS, REMOTE_ADDRESS = f"{NET}.1", f"{NET}.2"
 
 
-def network(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+def ip(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
 
 
-def why_not() -> str:
-    """Why there can be no namespaces here, "" where there can."""
+def why_skipped() -> str:
+    """Why this machine cannot make network namespaces; "" if it can."""
     if sys.platform != "linux" or os.geteuid() != 0:
-        return "network namespaces are made by root on Linux"
+        return "network namespaces need root on Linux"
     if shutil.which("ip") is None:
         return "there is no command ip (iproute2)"
     if not os.path.exists("/dev/net/tun"):
         return "there is no /dev/net/tun"
     name = f"cosim-try-{os.getpid()}"
-    made = network("netns", "add", name)
-    network("netns", "delete", name)
-    return "" if made.returncode == 0 else f"ip netns: {made.stderr.strip()}"
+    done = ip("netns", "add", name)
+    ip("netns", "delete", name)
+    return "" if done.returncode == 0 else f"ip netns: {done.stderr.strip()}"
 
 
-REASON = why_not()
+REASON = why_skipped()
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON)
 
 
@@ -54,27 +55,29 @@ class OtherHost:
 
     def __init__(self, folder: Path) -> None:
         self.name = f"cosim-{os.getpid()}"
-        self.device, other = f"cs{os.getpid() % 10**7}", f"ct{os.getpid() % 10**7}"
-        self.handles = [tun_device(self.device), tun_device(other)]
+        local, remote = f"cs{os.getpid() % 10**7}", f"ct{os.getpid() % 10**7}"
+        self.handles = [tun_device(local), tun_device(remote)]
         inside = ("netns", "exec", self.name, "ip")
-        for words in (
+        for arguments in (
             ("netns", "add", self.name),
-            ("link", "set", other, "netns", self.name),
-            ("addr", "add", HERE, "peer", THERE, "dev", self.device),
-            ("link", "set", self.device, "up"),
-            (*inside, "addr", "add", THERE, "peer", HERE, "dev", other),
-            (*inside, "link", "set", other, "up"),
+            ("link", "set", remote, "netns", self.name),
+            ("addr", "add", LOCAL_ADDRESS, "peer", REMOTE_ADDRESS, "dev", local),
+            ("link", "set", local, "up"),
+            (*inside, "addr", "add", REMOTE_ADDRESS, "peer", LOCAL_ADDRESS, "dev", remote),
+            (*inside, "link", "set", remote, "up"),
             (*inside, "link", "set", "lo", "up"),
         ):
-            done = network(*words)
-            assert done.returncode == 0, f"{words}: {done.stderr}"
+            done = ip(*arguments)
+            assert done.returncode == 0, f"{arguments}: {done.stderr}"
         self.wire = Wire(*self.handles)
-        self.server = Server(folder, THERE, 7364, ("ip", "netns", "exec", self.name))
+        self.server = Server(folder, REMOTE_ADDRESS, 7364, ("ip", "netns", "exec", self.name))
 
-    def calm(self) -> None:
+    def restore(self) -> None:
+        """Carry all packets at once."""
         self.wire.tell()
 
     def cut(self) -> None:
+        """Lose all packets."""
         self.wire.tell(loss=1.0)
 
     def close(self) -> None:
@@ -82,94 +85,98 @@ class OtherHost:
         self.wire.close()
         for handle in self.handles:  # the devices go with them
             os.close(handle)
-        network("netns", "delete", self.name)
+        ip("netns", "delete", self.name)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OtherHost]:
-    other = OtherHost(tmp_path_factory.mktemp("other"))
-    yield other
-    other.close()
+def shared_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OtherHost]:
+    host = OtherHost(tmp_path_factory.mktemp("other_host"))
+    yield host
+    host.close()
 
 
 @pytest.fixture
-def other(made: OtherHost, monkeypatch: pytest.MonkeyPatch) -> Iterator[OtherHost]:
-    monkeypatch.setenv("COSIM_TOKEN_FILE", str(made.server.token))
-    yield made
-    made.calm()
+def other_host(shared_host: OtherHost, monkeypatch: pytest.MonkeyPatch) -> Iterator[OtherHost]:
+    """The shared host; the environment has its token, and its wire is restored after the test."""
+    monkeypatch.setenv("COSIM_TOKEN_FILE", str(shared_host.server.token))
+    yield shared_host
+    shared_host.restore()
 
 
-def loop(fmu: Path, host: str | None, names: str = "b") -> CoSimulation:
+def two_masses(fmu: Path, host: str | None = None, names: str = "b") -> CoSimulation:
+    """Masses a and b; with a host, those in `names` are there."""
     parts: dict[str, Any] = dict.fromkeys("ab", fmu)
     if host is not None:
         parts |= {name: ProcessParticipant(fmu, name, host=host) for name in names}
     return CoSimulation(parts, LINKS, "jacobi", 0.1, starts=STARTS)
 
 
-def assert_same(one: Any, other: Any) -> None:
-    for name in one.names:
-        assert one[name].tobytes() == other[name].tobytes(), name
+@pytest.mark.thorough
+def test_with_50_ms_of_delay_a_step_takes_one_round_trip(make_fmu: MakeFmu, other_host: OtherHost) -> None:
+    fmu = make_fmu("mass")
+    other_host.wire.tell(delay=0.025)
+    clock_times: list[float] = []
+
+    def record_time(time: float, values: Any) -> None:
+        clock_times.append(perf_counter())
+
+    remote = two_masses(fmu, other_host.server.host, "ab").simulate(3.0, observe=record_time)
+    assert_same(two_masses(fmu).simulate(3.0), remote)
+    durations = sorted(after - before for before, after in pairwise(clock_times[5:]))
+    assert 0.05 <= durations[0] < 0.1  # two round trips take 0.1 s at least
 
 
 @pytest.mark.thorough
-def test_with_50_ms_of_delay_a_step_takes_one_round_trip(make_fmu: MakeFmu, other: OtherHost) -> None:
+def test_lost_packets_do_not_change_the_bytes(make_fmu: MakeFmu, other_host: OtherHost) -> None:
     fmu = make_fmu("mass")
-    other.wire.tell(delay=0.025)
-    points: list[float] = []
-
-    def look(time: float, values: Any) -> None:
-        points.append(perf_counter())
-
-    there = loop(fmu, other.server.host, "ab").simulate(3.0, observe=look)
-    assert_same(loop(fmu, None).simulate(3.0), there)
-    steps = sorted(after - before for before, after in pairwise(points[5:]))
-    assert 0.05 <= steps[0] < 0.1  # two round trips take 0.1 s at least
+    other_host.wire.tell(delay=0.001, loss=0.1)
+    assert_same(two_masses(fmu).simulate(5.0), two_masses(fmu, other_host.server.host).simulate(5.0))
 
 
 @pytest.mark.thorough
-def test_where_packets_are_lost_the_bytes_are_the_same(make_fmu: MakeFmu, other: OtherHost) -> None:
-    fmu = make_fmu("mass")
-    other.wire.tell(delay=0.001, loss=0.1)
-    assert_same(loop(fmu, None).simulate(5.0), loop(fmu, other.server.host).simulate(5.0))
-
-
-@pytest.mark.thorough
-def test_a_short_cut_is_waited_for(make_fmu: MakeFmu, other: OtherHost) -> None:
+def test_a_run_waits_out_a_short_cut(make_fmu: MakeFmu, other_host: OtherHost) -> None:
     fmu = make_fmu("mass")
 
-    def cut(time: float, values: Any) -> None:
+    def cut_for_2_s(time: float, values: Any) -> None:
         if abs(time - 1.0) < 0.01:
-            other.cut()
-            threading.Timer(2.0, other.calm).start()
+            other_host.cut()
+            threading.Timer(2.0, other_host.restore).start()
 
-    assert_same(loop(fmu, None).simulate(2.0), loop(fmu, other.server.host).simulate(2.0, observe=cut))
+    assert_same(
+        two_masses(fmu).simulate(2.0),
+        two_masses(fmu, other_host.server.host).simulate(2.0, observe=cut_for_2_s),
+    )
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("times", [1, pytest.param(100, marks=pytest.mark.thorough)])
-def test_a_cut_ends_the_run_which_goes_on_from_its_checkpoint(
-    make_fmu: MakeFmu, other: OtherHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+@pytest.mark.parametrize("times", [1, 100])
+def test_a_run_that_a_cut_has_ended_is_resumed_from_its_checkpoint(
+    make_fmu: MakeFmu, other_host: OtherHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
-    """Each time the server is killed and started again, as after a power cut."""
+    """Between the runs the server is killed and restarted, as after a power cut."""
     monkeypatch.setattr(remote_session, "SECONDS_OF_SILENCE", 3.0)
     fmu, saved = make_fmu("mass"), tmp_path / "saved"
-    whole = loop(fmu, None).simulate(2.0)
+    expected = two_masses(fmu).simulate(2.0)
     for number in range(times):
-        broken = loop(fmu, other.server.host)
-        at = 0.2 + (number % 7) / 10
+        interrupted = two_masses(fmu, other_host.server.host)
+        save_time = 0.2 + (number % 7) / 10
 
-        def cut(time: float, values: Any, broken: CoSimulation = broken, at: float = at) -> None:
-            if abs(time - at) < 0.01:
-                saved.write_bytes(broken.save())
-            if time > at + 0.15:
-                other.cut()
+        def save_and_cut(
+            time: float, values: Any, interrupted: CoSimulation = interrupted, save_time: float = save_time
+        ) -> None:
+            if abs(time - save_time) < 0.01:
+                saved.write_bytes(interrupted.save())
+            if time > save_time + 0.15:
+                other_host.cut()
 
         with pytest.raises(CoSimulationError, match="tcp://.*: no data.* 3 s"):
-            broken.simulate(2.0, observe=cut)
-        assert broken.result is not None and broken.result.time[-1] == pytest.approx(at + 0.2)
-        other.calm()
-        other.server.kill()
-        other.server.restart()
-        resumed = loop(fmu, other.server.host)
+            interrupted.simulate(2.0, observe=save_and_cut)
+        assert interrupted.result is not None and interrupted.result.time[-1] == pytest.approx(
+            save_time + 0.2
+        )
+        other_host.restore()
+        other_host.server.kill()
+        other_host.server.restart()
+        resumed = two_masses(fmu, other_host.server.host)
         resumed.restore(saved)
-        assert_same(whole, resumed.simulate(2.0))
+        assert_same(expected, resumed.simulate(2.0))

@@ -1,4 +1,4 @@
-"""FMUs that change how the processor rounds: the numbers of others stay as they are."""
+"""FMUs that change the rounding mode of the processor do not change the numbers of other participants."""
 
 import ctypes
 import platform
@@ -10,8 +10,8 @@ from typing import Any
 import fmpy
 import numpy as np
 import pytest
+from faults_fmu import make_faulty
 from native_tools import COMPILER, needs_compiler
-from test_faults_of_fmus import make
 
 import cosim
 from cosim_export.native.native_exporter import NativeFmuOptions
@@ -23,16 +23,17 @@ from cosim_fmu.container.write_container import write_native_container
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fesetround of the GNU C library")
 Compiled = Callable[..., Path]
-MODES = {"x86_64": range(0, 0x1000, 0x400), "aarch64": range(0, 0x1000000, 0x400000)}
-"""Of ``fesetround``; the first is the usual one."""
-FLUSH = (
+ROUNDING_MODES = {"x86_64": range(0, 0x1000, 0x400), "aarch64": range(0, 0x1000000, 0x400000)}
+"""Modes of ``fesetround``; the first is the default."""
+FLUSH_TO_ZERO = (
+    # of the register MXCSR, denormal operands and results
     'unsigned c; __asm__ volatile("stmxcsr %0" : "=m"(c)); c |= 0x8040; '
     '__asm__ volatile("ldmxcsr %0" : : "m"(c))'
 )
 
 
 class Decay(cosim.Component):
-    """Decays; another number falls below the least normal one."""
+    """Two decaying numbers; the small one becomes denormal."""
 
     level = cosim.auxiliary_state(start=1.0)
     small = cosim.auxiliary_state(start=3e-308)
@@ -50,15 +51,16 @@ class Decay(cosim.Component):
         shown_small[0] = small / 3.0
 
 
-def beside_decay(fmu: Path) -> CoSimulation:
+def decay_and_fmu(fmu: Path) -> CoSimulation:
+    """A system w whose output feeds an FMU m."""
     model = cosim.Model("decay")
     model.add(Decay, "d")
     participants = {"m": fmu, "w": SystemParticipant(model)}
     return CoSimulation(participants, [("w.d.shown", "m.u")], "gauss_seidel", 0.01)
 
 
-def rows(fmu: Path, steps: int, record: list[str] | None) -> Mapping[str, Any]:
-    result = beside_decay(fmu).simulate(0.01 * steps, record=record)
+def outputs_of_decay(fmu: Path, steps: int) -> Mapping[str, Any]:
+    result = decay_and_fmu(fmu).simulate(0.01 * steps)
     return {name: np.asarray(result[name]).copy() for name in ("w.d.shown", "w.d.shown_small")}
 
 
@@ -67,21 +69,21 @@ def rows(fmu: Path, steps: int, record: list[str] | None) -> Mapping[str, Any]:
     ("where", "steps"), [("DoStep", 60), ("DoStep", 2000), ("GetReal", 60), ("SetReal", 2000)]
 )
 @pytest.mark.parametrize(
-    "fault", ["fesetround(FE_UPWARD)", "fesetround(FE_DOWNWARD)", FLUSH], ids=["up", "down", "flush"]
+    "fault", ["fesetround(FE_UPWARD)", "fesetround(FE_DOWNWARD)", FLUSH_TO_ZERO], ids=["up", "down", "flush"]
 )
-def test_numbers_of_others_are_the_same(
+def test_a_changed_rounding_mode_does_not_change_other_participants(
     fault: str, where: str, steps: int, tmp_path: Path, compiled: Compiled
 ) -> None:
-    if fault == FLUSH and platform.machine() != "x86_64":
+    if fault == FLUSH_TO_ZERO and platform.machine() != "x86_64":
         pytest.skip("an instruction of x86-64")
-    found = []
-    for name, kind in (("disturbed", fault), ("calm", "")):
+    outputs = []
+    for name, code in (("disturbed", fault), ("undisturbed", "")):
         folder = tmp_path / name
         folder.mkdir()
-        found.append(rows(make(folder, compiled, where, kind), steps, None))
-    for name, values in found[0].items():
-        assert values.tobytes() == found[1][name].tobytes(), name
-    assert 0.0 < found[1]["w.d.shown_small"][-1] < sys.float_info.min
+        outputs.append(outputs_of_decay(make_faulty(folder, compiled, where, code), steps))
+    for name, values in outputs[0].items():
+        assert values.tobytes() == outputs[1][name].tobytes(), name
+    assert 0.0 < outputs[1]["w.d.shown_small"][-1] < sys.float_info.min
 
 
 @pytest.mark.few(3)
@@ -90,28 +92,28 @@ def test_numbers_of_others_are_the_same(
     "where", ["DoStep", "LOAD", "Instantiate", "GetReal", "SetReal", "Terminate", "UNLOAD"]
 )
 @pytest.mark.parametrize(
-    "fault", ["fesetround(FE_UPWARD)", "fesetround(FE_DOWNWARD)", FLUSH], ids=["up", "down", "flush"]
+    "fault", ["fesetround(FE_UPWARD)", "fesetround(FE_DOWNWARD)", FLUSH_TO_ZERO], ids=["up", "down", "flush"]
 )
-def test_numbers_of_others_inside_an_fmu_without_python_are_the_same(
+def test_a_changed_rounding_mode_inside_an_fmu_without_python(
     fault: str, where: str, tmp_path: Path, compiled: Compiled
 ) -> None:
-    """The scenario is an FMU itself, which calls the FMU inside by its own code in C."""
-    if fault == FLUSH and platform.machine() != "x86_64":
+    """The scenario is exported as an FMU, whose C code calls the FMU inside."""
+    if fault == FLUSH_TO_ZERO and platform.machine() != "x86_64":
         pytest.skip("an instruction of x86-64")
-    loop = beside_decay(make(tmp_path, compiled, where, fault))
+    loop = decay_and_fmu(make_faulty(tmp_path, compiled, where, fault))
     interface, _ = container_interface(loop, tmp_path / "whole.toml")
     options = NativeFmuOptions.of({"compiler": COMPILER})
     write_native_container(loop, interface, tmp_path / "whole.fmu", options)
-    (tmp_path / "calm").mkdir()
-    calm = rows(make(tmp_path / "calm", compiled, "NOWHERE", ""), 60, None)
-    until = {"stop_time": 0.6, "output_interval": 0.01, "output": list(calm)}
-    found = fmpy.simulate_fmu(str(tmp_path / "whole.fmu"), fmi_type="CoSimulation", **until)
+    (tmp_path / "undisturbed").mkdir()
+    expected = outputs_of_decay(make_faulty(tmp_path / "undisturbed", compiled, "NOWHERE", ""), 60)
+    settings = {"stop_time": 0.6, "output_interval": 0.01, "output": list(expected)}
+    result = fmpy.simulate_fmu(str(tmp_path / "whole.fmu"), fmi_type="CoSimulation", **settings)
     assert rounds_as_before()
-    for name, values in calm.items():
-        assert found[name].tobytes() == values.tobytes(), name
+    for name, values in expected.items():
+        assert result[name].tobytes() == values.tobytes(), name
 
 
-@pytest.mark.skipif(platform.machine() not in MODES, reason="numbers of fenv.h")
+@pytest.mark.skipif(platform.machine() not in ROUNDING_MODES, reason="numbers of fenv.h")
 @pytest.mark.parametrize(
     "restore",
     [
@@ -120,14 +122,14 @@ def test_numbers_of_others_inside_an_fmu_without_python_are_the_same(
         lambda: rounding.round_as_before(rounding.ROUNDING_AT),
     ],
 )
-def test_what_has_been_changed_is_seen_and_set_back(restore: Callable[[], None]) -> None:
-    math, modes = ctypes.CDLL("libm.so.6"), MODES[platform.machine()]
+def test_a_changed_rounding_mode_is_detected_and_restored(restore: Callable[[], None]) -> None:
+    libm, modes = ctypes.CDLL("libm.so.6"), ROUNDING_MODES[platform.machine()]
     try:
         for mode in modes:
-            math.fesetround(mode)
-            seen = rounds_as_before()
+            libm.fesetround(mode)
+            is_default = rounds_as_before()
             restore()
-            assert seen == (mode == 0) and math.fegetround() == 0 and rounds_as_before()
+            assert is_default == (mode == 0) and libm.fegetround() == 0 and rounds_as_before()
     finally:
-        math.fesetround(0)
-    rounding.restore_rounding(0)  # where nothing can be done
+        libm.fesetround(0)
+    rounding.restore_rounding(0)  # without an address it does nothing

@@ -1,4 +1,4 @@
-"""Results that grow in a file while a run goes on: the same bytes as written at once."""
+"""A file of results that grows during a run has the same bytes as one that is written at once."""
 
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ def result(rows: int, times: Any = TIMES) -> cosim.Result:
     return cosim.Result(times[:rows], table)
 
 
-class Run:
-    """As much of a co-simulation as is asked for."""
+class RunSoFar:
+    """Stands for a co-simulation that has recorded a number of rows."""
 
     def __init__(self) -> None:
         self.rows = 1
@@ -30,18 +30,18 @@ class Run:
         return result(self.rows)
 
 
-class Counting(ResultsCsv):
-    """Notes what it is asked to do."""
+class RecordingSink(ResultsCsv):
+    """Records the row from which each call writes; 0 for the whole file."""
 
     def __init__(self) -> None:
-        self.asked: list[int] = []
+        self.first_rows: list[int] = []
 
     def write(self, result: cosim.Result, path: Path) -> Path:
-        self.asked.append(0)
+        self.first_rows.append(0)
         return super().write(result, path)
 
     def extend(self, result: cosim.Result, path: Path, rows: int) -> Path:
-        self.asked.append(rows)
+        self.first_rows.append(rows)
         return super().extend(result, path, rows)
 
 
@@ -49,62 +49,64 @@ class Counting(ResultsCsv):
 def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(saved_rows, "SECONDS", 0.0)
     monkeypatch.setattr(saved_rows, "SHARE", 1e9)
-    made: Any = SavedRows(Run(), Counting(), tmp_path / "out.csv")  # type: ignore[arg-type]
-    return made
+    saved: Any = SavedRows(RunSoFar(), RecordingSink(), tmp_path / "out.csv")  # type: ignore[arg-type]
+    return saved
 
 
-def text_of(found: cosim.Result, tmp_path: Path) -> bytes:
-    return ResultsCsv().write(found, tmp_path / "whole.csv").read_bytes()
+def bytes_of(result: cosim.Result, tmp_path: Path) -> bytes:
+    return ResultsCsv().write(result, tmp_path / "whole.csv").read_bytes()
 
 
-def test_rows_are_written_once(saved: Any, tmp_path: Path) -> None:
+def test_only_new_rows_are_written(saved: Any, tmp_path: Path) -> None:
     for rows in (1, 2, 4, 5):
         saved._loop.rows = rows
         saved(0.0)
-        assert (tmp_path / "out.csv").read_bytes() == text_of(result(rows), tmp_path)
+        assert (tmp_path / "out.csv").read_bytes() == bytes_of(result(rows), tmp_path)
     saved.write(result(6))
     saved.write(result(6))
-    assert saved._sink.asked == [0, 1, 2, 4, 5, 6]
-    assert (tmp_path / "out.csv").read_bytes() == text_of(result(6), tmp_path)
+    assert saved._sink.first_rows == [0, 1, 2, 4, 5, 6]
+    assert (tmp_path / "out.csv").read_bytes() == bytes_of(result(6), tmp_path)
 
 
-def test_other_rows_and_other_files_are_written_anew(saved: Any, tmp_path: Path) -> None:
-    between = np.array([0.0, 0.1, 0.15, 0.2, 0.2, 0.3, 0.4])  # what is known later of an earlier time
+def test_the_file_is_written_again_if_rows_or_the_file_have_changed(saved: Any, tmp_path: Path) -> None:
+    times_with_insertion = np.array([0.0, 0.1, 0.15, 0.2, 0.2, 0.3, 0.4])  # a row at an earlier time
     saved.write(result(4))
-    saved.write(result(7, between))
-    assert (tmp_path / "out.csv").read_bytes() == text_of(result(7, between), tmp_path)
+    saved.write(result(7, times_with_insertion))
+    assert (tmp_path / "out.csv").read_bytes() == bytes_of(result(7, times_with_insertion), tmp_path)
     with (tmp_path / "out.csv").open("a") as file:
         file.write("1,2,3,4\n")
-    saved.write(result(7, between))
-    assert (tmp_path / "out.csv").read_bytes() == text_of(result(7, between), tmp_path)
+    saved.write(result(7, times_with_insertion))
+    assert (tmp_path / "out.csv").read_bytes() == bytes_of(result(7, times_with_insertion), tmp_path)
     (tmp_path / "out.csv").unlink()
-    saved.write(result(7, between))
-    saved.write(result(2))  # fewer
-    assert saved._sink.asked == [0, 0, 0, 0, 0]
-    assert (tmp_path / "out.csv").read_bytes() == text_of(result(2), tmp_path)
+    saved.write(result(7, times_with_insertion))
+    saved.write(result(2))  # fewer rows
+    assert saved._sink.first_rows == [0, 0, 0, 0, 0]
+    assert (tmp_path / "out.csv").read_bytes() == bytes_of(result(2), tmp_path)
 
 
-def test_a_row_that_is_put_before_the_last_one(saved: Any, tmp_path: Path) -> None:
-    """The third row was the value after an event; that before is known later."""
-    after = cosim.Result([0.0, 0.1, 0.2], {"x": [0.0, 1.0, 5.0]})
-    both = cosim.Result([0.0, 0.1, 0.2, 0.2], {"x": [0.0, 1.0, 2.0, 5.0]})
-    saved.write(after)
-    saved.write(both)
-    assert saved._sink.asked == [0, 0]
-    assert (tmp_path / "out.csv").read_bytes() == text_of(both, tmp_path)
+def test_a_row_inserted_before_the_last_one(saved: Any, tmp_path: Path) -> None:
+    """The third row has the value after an event; the value before it is recorded later."""
+    without_insertion = cosim.Result([0.0, 0.1, 0.2], {"x": [0.0, 1.0, 5.0]})
+    with_insertion = cosim.Result([0.0, 0.1, 0.2, 0.2], {"x": [0.0, 1.0, 2.0, 5.0]})
+    saved.write(without_insertion)
+    saved.write(with_insertion)
+    assert saved._sink.first_rows == [0, 0]
+    assert (tmp_path / "out.csv").read_bytes() == bytes_of(with_insertion, tmp_path)
 
 
-def test_a_full_disk_loses_nothing(saved: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_full_disk_the_file_is_written_again(
+    saved: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     saved.write(result(3))
 
-    def full(self: Any, found: cosim.Result, path: Path, rows: int) -> Path:
+    def write_part_and_fail(self: Any, result: cosim.Result, path: Path, rows: int) -> Path:
         with Path(path).open("a") as file:
             file.write("0.2,")
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Counting, "extend", full)
+        patch.setattr(RecordingSink, "extend", write_part_and_fail)
         with pytest.raises(cosim.CosimError, match="The results are in "):
             saved.write(result(5))
     saved.write(result(6))
-    assert (tmp_path / "out.csv").read_bytes() == text_of(result(6), tmp_path)
+    assert (tmp_path / "out.csv").read_bytes() == bytes_of(result(6), tmp_path)

@@ -1,4 +1,4 @@
-"""What a scenario says in few lines: connections of one line, files of parameters, variants."""
+"""Short forms of scenarios: connections in one line, files of parameters, variants."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -51,7 +51,7 @@ def folder(tmp_path: Path, make_fmu: MakeFmu) -> Path:
     return tmp_path
 
 
-def test_values_of_files_and_tables_in_their_order(folder: Path) -> None:
+def test_values_of_later_files_and_of_tables_take_precedence(folder: Path) -> None:
     scenario = Scenario.read(folder / "ring.toml")
     loop = scenario.couple(CoSimulation)
     assert loop.start_values == {
@@ -62,7 +62,9 @@ def test_values_of_files_and_tables_in_their_order(folder: Path) -> None:
     assert loop.links[1].factor == 2.0
 
 
-def test_variants_are_laid_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_variant_changes_connections_parameters_and_settings(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     from cosim.cli import main
 
     scenario = Scenario.read(folder / "ring.toml", "heavy")
@@ -78,7 +80,7 @@ def test_variants_are_laid_over(folder: Path, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "text", "message"),
     [
         ("over.csv", "left.cx,9\n", "over.csv:1: no variable of left 'cx'."),
         ("over.csv", "left.c\n", "over.csv:1: needs a name, a value and, optionally, a unit"),
@@ -91,15 +93,17 @@ def test_variants_are_laid_over(folder: Path, capsys: pytest.CaptureFixture[str]
         ("set.ssv", "<a", "set.ssv:1: is not well-formed XML"),
     ],
 )
-def test_faults_of_files_have_their_place(folder: Path, file: str, text: str, said: str) -> None:
+def test_faults_of_parameter_files_are_named_with_file_and_line(
+    folder: Path, file: str, text: str, message: str
+) -> None:
     (folder / file).write_text(text, "utf-8")
     with pytest.raises(cosim.ModelError) as failure:
         Scenario.read(folder / "ring.toml").couple(CoSimulation)
-    assert f"{folder / ''}/".replace("//", "/") + said in str(failure.value)
+    assert f"{folder}/{message}" in str(failure.value)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         (
             '"left.force -> right.f"',
@@ -131,18 +135,19 @@ def test_faults_of_files_have_their_place(folder: Path, file: str, text: str, sa
         ('"over.csv"', "3", "2: parameter_files: is 3, needs names of files"),
     ],
 )
-def test_faults_of_the_scenario(folder: Path, old: str, new: str, said: str) -> None:
+def test_faults_of_short_forms_are_named_with_their_line(
+    folder: Path, old: str, new: str, message: str
+) -> None:
     text = RING.replace(old, new)
     assert text != RING
     (folder / "ring.toml").write_text(text, "utf-8")
+    variant = "heavy" if "right.forse" in new or "mm" in new else None
     with pytest.raises(cosim.ModelError) as failure:
-        Scenario.read(folder / "ring.toml", "heavy" if "right.forse" in new or "mm" in new else None).couple(
-            CoSimulation
-        )
-    assert said in str(failure.value)
+        Scenario.read(folder / "ring.toml", variant).couple(CoSimulation)
+    assert message in str(failure.value)
 
 
-def test_top_level_parameters_count_most(folder: Path) -> None:
+def test_top_level_parameters_take_precedence(folder: Path) -> None:
     text = RING + "[parameters]\nleft.kc = 1.0\nright.kk = 2.0\n"
     (folder / "ring.toml").write_text(text, "utf-8")
     with pytest.raises(
@@ -154,8 +159,10 @@ def test_top_level_parameters_count_most(folder: Path) -> None:
     assert (loop.start_values["left"]["kc"], loop.start_values["right"]["k"]) == (1.0, 2.0)
 
 
-def test_lines_and_files_in_python(folder: Path) -> None:
-    starts = {f"left.{name}": given.value for name, given in read_parameters(folder / "set.ssv").items()}
+def test_short_forms_in_python(folder: Path) -> None:
+    starts = {
+        f"left.{name}": parameter.value for name, parameter in read_parameters(folder / "set.ssv").items()
+    }
     parts = {"left": folder / "mass.fmu", "right": folder / "mass.fmu"}
     loop = CoSimulation(
         parts, ["left.force -> right.f", "right.x → left.x_other"], "jacobi", 0.1, starts=starts

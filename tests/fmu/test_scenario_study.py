@@ -1,4 +1,4 @@
-"""Studies of scenarios: single runs, in processes; a run that ends its process is one failed point."""
+"""Studies of scenarios in processes and threads: values of single runs, reset FMUs, crashed runs."""
 
 import csv
 import shutil
@@ -7,15 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bouncing_ball_fmu import odd_ball
 from fmi1_fmu import make_fmi1
 from model3_fmu import make_model3
-from test_model_exchange import odd_ball
 
 import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_fmu.scenario_subject import ScenarioSubject
+from cosim_workbench.studies import Study
 
 MakeFmu = Callable[..., Path]
 LOOP = """\
@@ -40,7 +41,7 @@ to = "left.v_other"
 step = "1 ms"
 until = 0.2
 """
-ONE = """\
+ONE_FMU = """\
 [participants.device]
 fmu = "heavy.fmu"
 [master]
@@ -49,35 +50,39 @@ until = 0.1
 """
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs a C compiler")
+ONLY_ONE_INSTANCE = {
+    "abilities": 'canHandleVariableCommunicationStepSize="true" canBeInstantiatedOnlyOncePerProcess="true"'
+}
 
 
-def rows(folder: Path) -> list[list[str]]:
+def table_rows(folder: Path) -> list[list[str]]:
+    """The names and the rows of the table of a study."""
     return list(csv.reader((folder / "table.csv").read_text("utf-8").splitlines()))
 
 
 @pytest.mark.thorough
-def test_points_of_a_scenario_are_its_runs(
+def test_each_point_of_a_study_is_a_run_of_the_scenario(
     make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make_fmu("mass")
     (tmp_path / "loop.toml").write_text(LOOP, "utf-8")
     monkeypatch.chdir(tmp_path)
-    words = ["sweep", "loop.toml", "--vary", "left.m=1 kg..3 kg:3", "--vary", "right.k=1, 5"]
-    words += ["--objective", "max(left.x)", "--objective", "last(right.x)", "-o", "study", "--threads", "2"]
-    assert main(words) == 0
+    command = ["sweep", "loop.toml", "--vary", "left.m=1 kg..3 kg:3", "--vary", "right.k=1, 5"]
+    command += ["--objective", "max(left.x)", "--objective", "last(right.x)", "-o", "study", "--threads", "2"]
+    assert main(command) == 0
     assert "6 points" in capsys.readouterr().out
-    names, *found = rows(tmp_path / "study")
+    names, *points = table_rows(tmp_path / "study")
     assert names[2:6] == ["left.m", "right.k", "max(left.x)", "last(right.x)"]
-    assert [(row[2], row[3]) for row in found[:3]] == [("1.0", "1.0"), ("1.0", "5.0"), ("2.0", "1.0")]
-    for row in (found[0], found[5]):
+    assert [(row[2], row[3]) for row in points[:3]] == [("1.0", "1.0"), ("1.0", "5.0"), ("2.0", "1.0")]
+    for row in (points[0], points[5]):
         scenario = Scenario.read(tmp_path / "loop.toml")
         scenario.starts |= {"left.m": float(row[2]), "right.k": float(row[3])}
-        one = scenario.couple(CoSimulation).simulate(
+        result = scenario.couple(CoSimulation).simulate(
             until=0.2, record=["left.x", "right.x"], inside="nothing"
         )
-        assert (float(row[4]), float(row[5])) == (one["left.x"].max(), one["right.x"][-1])
-    assert main(words) == 0  # nothing is left
-    assert [row[:-1] for row in rows(tmp_path / "study")[1:]] == [row[:-1] for row in found]
+        assert (float(row[4]), float(row[5])) == (result["left.x"].max(), result["right.x"][-1])
+    assert main(command) == 0  # all points are done
+    assert [row[:-1] for row in table_rows(tmp_path / "study")[1:]] == [row[:-1] for row in points]
 
 
 @pytest.mark.thorough
@@ -85,46 +90,45 @@ def test_a_run_that_crashes_is_a_failed_point(
     make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_fmu("heavy", macros=("RESETS",))
-    (tmp_path / "one.toml").write_text(ONE, "utf-8")
+    (tmp_path / "one.toml").write_text(ONE_FMU, "utf-8")
     monkeypatch.chdir(tmp_path)
-    words = ["sweep", "one.toml", "--vary", "device.crash_at=1e300, 0.05, 1e300", "-q", "-o", "study"]
-    words += ["--vary", "device.fail_at=1e300, 0.02", "--objective", "last(device.y)", "--threads", "1"]
-    assert main(words) == 0
-    names, *found = rows(tmp_path / "study")
-    status = [row[names.index("status")] for row in found]
+    command = ["sweep", "one.toml", "--vary", "device.crash_at=1e300, 0.05, 1e300", "-q", "-o", "study"]
+    command += ["--vary", "device.fail_at=1e300, 0.02", "--objective", "last(device.y)", "--threads", "1"]
+    assert main(command) == 0
+    names, *points = table_rows(tmp_path / "study")
+    status = [row[names.index("status")] for row in points]
     assert status == ["ok", "failed", "failed", "failed", "ok", "failed"]
-    assert found[2][names.index("reason")] == "its process ended unexpectedly, with SIGSEGV"
-    assert {found[0][names.index("last(device.y)")], found[4][names.index("last(device.y)")]} == {"0.0"}
-    assert np.isnan(float(found[1][names.index("last(device.y)")]))
+    assert points[2][names.index("reason")] == "its process ended unexpectedly, with SIGSEGV"
+    objectives = [float(row[names.index("last(device.y)")]) for row in points]
+    assert objectives[0] == objectives[4] == 0.0 and np.isnan(objectives[1])
 
 
 @pytest.mark.parametrize(("macros", "is_reset"), [(("RESETS",), True), ((), False)])
-def test_instances_are_reset_where_that_makes_them_new(
+def test_instances_are_reset_if_that_restores_their_start(
     macros: tuple[str, ...], is_reset: bool, make_fmu: MakeFmu, tmp_path: Path
 ) -> None:
     """The FMU without the macro keeps its speed when it is reset."""
     make_fmu("mass", macros=macros)
-    scenario = LOOP.replace("kc = 2.0", f'kc = 2.0\nmarker = "{tmp_path / "words"}"')
+    scenario = LOOP.replace("kc = 2.0", f'kc = 2.0\nmarker = "{tmp_path / "calls"}"')
     (tmp_path / "loop.toml").write_text(scenario, "utf-8")
     subject = ScenarioSubject(tmp_path / "loop.toml", {"until": 0.05})
     masses = [1.0, 2.0, 3.0, 4.0, 1.0]
-    found = [subject.run({"left.m": mass}, ["left.x", "right.v"]) for mass in masses]
-    again = subject._again
-    assert again is not None and again.is_reset is is_reset
-    words = (tmp_path / "words").read_text("utf-8").split()
-    assert (
-        words.count("terminated") == len(masses) + 2
-    )  # two runs to compare, of which one is on a reset instance
-    assert words.count("freed") == (1 if is_reset else len(masses) + 1)
-    for mass, result in zip(masses, found, strict=True):
+    results = [subject.run({"left.m": mass}, ["left.x", "right.v"]) for mass in masses]
+    run_again = subject._again
+    assert run_again is not None and run_again.is_reset is is_reset
+    calls = (tmp_path / "calls").read_text("utf-8").split()
+    # two more runs find out whether a reset instance is as a new one; one of them is on a reset instance
+    assert calls.count("terminated") == len(masses) + 2
+    assert calls.count("freed") == (1 if is_reset else len(masses) + 1)
+    for mass, result in zip(masses, results, strict=True):
         loop = Scenario.read(tmp_path / "loop.toml").couple(CoSimulation)
         loop.set_start("left.m", mass)
-        one = loop.simulate(until=0.05, record=["left.x", "right.v"], inside="nothing")
-        for name in one.names:
-            assert one[name].tobytes() == result[name].tobytes()
-    before = (tmp_path / "words").read_text("utf-8").split().count("freed")
-    again.loop.reuse_instances(False)
-    assert (tmp_path / "words").read_text("utf-8").split().count("freed") == before + is_reset
+        expected = loop.simulate(until=0.05, record=["left.x", "right.v"], inside="nothing")
+        for name in expected.names:
+            assert expected[name].tobytes() == result[name].tobytes()
+    freed_before = (tmp_path / "calls").read_text("utf-8").split().count("freed")
+    run_again.loop.reuse_instances(False)
+    assert (tmp_path / "calls").read_text("utf-8").split().count("freed") == freed_before + is_reset
 
 
 @pytest.mark.few(2)
@@ -132,10 +136,10 @@ def test_instances_are_reset_where_that_makes_them_new(
     ("kind", "is_reset"),
     [("FMI 1, slave", True), ("FMI 1, model", True), ("FMI 2, model", False), ("FMI 3, model", True)],
 )
-def test_other_versions_are_as_new(
+def test_instances_of_all_versions_are_reset_or_new(
     kind: str, is_reset: bool, tmp_path: Path, compiled: Callable[..., Path]
 ) -> None:
-    """The model of FMI 1 has no reset, so both are new; that of FMI 2 has one that does nothing."""
+    """A model of FMI 1 has no reset and gets a new instance; the reset of that of FMI 2 does nothing."""
     if kind.startswith("FMI 1"):
         path = make_fmi1(tmp_path, compiled, "CoSimulation" if "slave" in kind else "ModelExchange")
     elif kind.startswith("FMI 3"):
@@ -147,20 +151,20 @@ def test_other_versions_are_as_new(
     subject = ScenarioSubject(tmp_path / "one.toml", {})
     signals = subject.signals()
     values = {"one.u": 1.0} if "slave" in kind else {}
-    found = [subject.run(values, signals) for _ in range(4)]
+    results = [subject.run(values, signals) for _ in range(4)]
     assert subject._again is not None and subject._again.is_reset is is_reset
-    new = Scenario.read(tmp_path / "one.toml")
-    new.starts |= values
-    one = new.couple(CoSimulation).simulate(until=1.0, record=signals, inside="nothing")
-    assert len(signals) > 0 and float(np.ptp(one[signals[0]])) > 0.0
-    for result in found:
+    scenario_again = Scenario.read(tmp_path / "one.toml")
+    scenario_again.starts |= values
+    expected = scenario_again.couple(CoSimulation).simulate(until=1.0, record=signals, inside="nothing")
+    assert len(signals) > 0 and float(np.ptp(expected[signals[0]])) > 0.0
+    for result in results:
         for name in signals:
-            assert one[name].tobytes() == result[name].tobytes()
+            assert expected[name].tobytes() == result[name].tobytes()
 
 
-def test_a_run_that_fails_leaves_no_instance_to_reset(make_fmu: MakeFmu, tmp_path: Path) -> None:
+def test_after_a_failed_run_a_new_instance_is_made(make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("heavy", macros=("RESETS",))
-    (tmp_path / "one.toml").write_text(ONE, "utf-8")
+    (tmp_path / "one.toml").write_text(ONE_FMU, "utf-8")
     subject = ScenarioSubject(tmp_path / "one.toml", {})
     for fail_at in (0.02, 1e300, 0.05, 1e300, 1e300, 0.03, 1e300):
         values = {"device.fail_at": fail_at, "device.u": 1.0}
@@ -176,15 +180,13 @@ def test_a_run_that_fails_leaves_no_instance_to_reset(make_fmu: MakeFmu, tmp_pat
 @pytest.mark.thorough
 def test_a_run_that_hangs_is_ended_by_the_time_limit(make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("heavy", macros=("RESETS",))
-    (tmp_path / "one.toml").write_text(ONE + 'time_limit = "1 s"\n', "utf-8")
-    from cosim_workbench.studies import Study
-
+    (tmp_path / "one.toml").write_text(ONE_FMU + 'time_limit = "1 s"\n', "utf-8")
     subject = ScenarioSubject(tmp_path / "one.toml", {})
     table = Study(subject, {"device.hang_at": [1e300, 0.05]}, ["last(device.y)"], threads=2).run()
     assert table["status"].tolist() == ["ok", "failed"]
 
 
-def test_faults(make_fmu: MakeFmu, tmp_path: Path) -> None:
+def test_unknown_parameters_and_options_of_a_study(make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("mass")
     (tmp_path / "loop.toml").write_text(LOOP, "utf-8")
     subject = ScenarioSubject(tmp_path / "loop.toml", {})
@@ -198,33 +200,28 @@ def test_faults(make_fmu: MakeFmu, tmp_path: Path) -> None:
         ScenarioSubject(tmp_path / "loop.toml", {"integrator": "integrators.heun"})
 
 
-ONCE = {
-    "abilities": 'canHandleVariableCommunicationStepSize="true" canBeInstantiatedOnlyOncePerProcess="true"'
-}
-
-
 @pytest.mark.thorough
-def test_threads_give_the_table_of_processes(
+def test_threads_and_processes_give_the_same_table(
     make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make_fmu("mass", macros=("RESETS",))
     (tmp_path / "loop.toml").write_text(LOOP, "utf-8")
     monkeypatch.chdir(tmp_path)
-    words = ["sweep", "loop.toml", "--vary", "left.m=1 kg..2 kg:5", "--until", "50 ms", "--threads", "2"]
-    for place in ("processes", "threads"):
-        assert main([*words, "--run-in", place, "-o", place]) == 0
-    one, other = (rows(tmp_path / place) for place in ("processes", "threads"))
-    seconds = one[0].index("seconds")
-    assert [r[:seconds] + r[seconds + 1 :] for r in one] == [r[:seconds] + r[seconds + 1 :] for r in other]
-    assert len(one) == 6 and "through processes" not in capsys.readouterr().err
+    command = ["sweep", "loop.toml", "--vary", "left.m=1 kg..2 kg:5", "--until", "50 ms", "--threads", "2"]
+    for run_in in ("processes", "threads"):
+        assert main([*command, "--run-in", run_in, "-o", run_in]) == 0
+    of_processes, of_threads = (table_rows(tmp_path / run_in) for run_in in ("processes", "threads"))
+    seconds = of_processes[0].index("seconds")
+    assert [row[:seconds] + row[seconds + 1 :] for row in of_processes] == [
+        row[:seconds] + row[seconds + 1 :] for row in of_threads
+    ]
+    assert len(of_processes) == 6 and "through processes" not in capsys.readouterr().err
 
 
 @pytest.mark.thorough
 def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("heavy", macros=("RESETS",))
-    (tmp_path / "one.toml").write_text(ONE, "utf-8")
-    from cosim_workbench.studies import Study
-
+    (tmp_path / "one.toml").write_text(ONE_FMU, "utf-8")
     crash = [0.05 if i == 4 else 1e300 for i in range(10)]
     subject = ScenarioSubject(tmp_path / "one.toml", {})
     study = Study(subject, {"device.crash_at": crash}, ["last(device.y)"], threads=3, run_in="threads")
@@ -237,49 +234,33 @@ def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Pat
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("macros", "more", "parameter", "why"),
+    ("macros", "description", "parameter", "reason"),
     [
         (("RESETS", "SHARES"), {}, "", "runs in one process disturb each other: their values differ"),
-        pytest.param(
-            ("RESETS",),
-            ONCE,
-            "",
-            "device can be instantiated only once in a process",
-            marks=pytest.mark.thorough,
-        ),
-        pytest.param(
+        (("RESETS",), ONLY_ONE_INSTANCE, "", "device can be instantiated only once in a process"),
+        (
             ("RESETS",),
             {},
             "fail_at = 0.05",
             "whether they may share a process is not known, since a run fails",
-            marks=pytest.mark.thorough,
         ),
-        pytest.param(
-            ("RESETS",),
-            {},
-            "crash_at = 0.05",
-            "its process ended unexpectedly, with SIGSEGV",
-            marks=pytest.mark.thorough,
-        ),
+        (("RESETS",), {}, "crash_at = 0.05", "its process ended unexpectedly, with SIGSEGV"),
     ],
 )
-def test_what_cannot_share_a_process_goes_through_processes(
+def test_runs_that_cannot_share_a_process_run_in_processes(
     macros: tuple[str, ...],
-    more: dict[str, object],
+    description: dict[str, object],
     parameter: str,
-    why: str,
+    reason: str,
     make_fmu: MakeFmu,
     tmp_path: Path,
 ) -> None:
-    """A short run has the reason that runs alone show; each reason starts processes of its own."""
-    make_fmu("heavy", macros=macros, **more)
-    scenario = ONE.replace("[master]", f"[participants.device.parameters]\n{parameter}\n[master]")
+    make_fmu("heavy", macros=macros, **description)
+    scenario = ONE_FMU.replace("[master]", f"[participants.device.parameters]\n{parameter}\n[master]")
     (tmp_path / "one.toml").write_text(scenario, "utf-8")
-    from cosim_workbench.studies import Study
-
     subject = ScenarioSubject(tmp_path / "one.toml", {})
     vary = {"device.crash_at": [1e300, 1e300], "device.fail_at": [1e300]}
     study = Study(subject, vary, ["last(device.y)"], threads=2, run_in="threads")
     table = study.run()
     assert table["status"].tolist() == ["ok", "ok"]
-    assert study.message.startswith(f"runs go through processes: {why}")
+    assert study.message.startswith(f"runs go through processes: {reason}")

@@ -1,4 +1,4 @@
-"""What is set on a co-simulation, its participants, algorithm and scenario has an effect, or is an error."""
+"""An attribute set on a co-simulation, algorithm, participant or scenario has an effect or fails."""
 
 from __future__ import annotations
 
@@ -33,8 +33,11 @@ def decay() -> cosim.Model:
     return model
 
 
-def loop(**options: Any) -> CoSimulation:
+def decay_loop(**options: Any) -> CoSimulation:
     return CoSimulation({"p": decay()}, [], "jacobi", 0.1, **options)
+
+
+WRONG_ACCURACY = r"accuracy.*is 10(\.0)?, needs a number above 0 and at most 0\.1: 1e-6 for six digits"
 
 
 @pytest.mark.parametrize(
@@ -50,44 +53,44 @@ def loop(**options: Any) -> CoSimulation:
         ("untill", "Nearest: until"),
     ],
 )
-def test_a_co_simulation_takes_its_options_where_it_is_made(name: str, text: str) -> None:
-    made = loop()
+def test_options_of_a_co_simulation_cannot_be_set_later(name: str, text: str) -> None:
+    loop = decay_loop()
     with pytest.raises(AttributeNameError, match=text):
-        setattr(made, name, 0.2)
+        setattr(loop, name, 0.2)
 
 
 def test_the_end_may_be_set() -> None:
-    made = loop()
-    made.until = "500 ms"
-    assert made.simulate().time[-1] == 0.5
+    loop = decay_loop()
+    loop.until = "500 ms"
+    assert loop.simulate().time[-1] == 0.5
     with pytest.raises(cosim.ModelError, match="'soon', needs a time"):
-        made.until = "soon"
+        loop.until = "soon"
     with pytest.raises(cosim.ModelError, match="until: is True"):
-        made.until = True
+        loop.until = True
 
 
-def test_verifying_leaves_the_co_simulation_as_it_was() -> None:
-    made = loop()
-    result = made.simulate(0.5)
-    before = made.step, made.algorithm, made.result
+def test_a_failed_verification_changes_nothing() -> None:
+    loop = decay_loop()
+    result = loop.simulate(0.5)
+    before = loop.step, loop.algorithm, loop.result
     with pytest.raises(cosim.CosimError):
-        made.verify(result, until="0.05 s")
-    assert (made.step, made.algorithm, made.result) == before
+        loop.verify(result, until="0.05 s")
+    assert (loop.step, loop.algorithm, loop.result) == before
 
 
-def test_algorithms_and_participants() -> None:
+def test_attributes_of_algorithms_and_participants() -> None:
     algorithm = GaussSeidel(extrapolation=1)
     with pytest.raises(AttributeNameError, match=r"option: make another, GaussSeidel\(…, extrapolation=…\)"):
         algorithm.extrapolation = 2
     with pytest.raises(AttributeNameError, match="attribute 'extrapolatoin'"):
         algorithm.extrapolatoin = 2
     participant = LinearParticipant([[[-1.0]], [[1.0]], [[1.0]], [[0.0]]], ["u"], ["y"], [1.0])
-    participant.x = [2.0]  # what its methods set
+    participant.x = [2.0]  # an attribute that its methods set
     with pytest.raises(AttributeNameError, match="has no attribute 'stiffnes'"):
         participant.stiffnes = 1.0
 
 
-def test_a_scenario(tmp_path: Path) -> None:
+def test_a_scenario_can_be_changed_until_it_is_coupled(tmp_path: Path) -> None:
     path = tmp_path / "loop.toml"
     path.write_text(
         "[participants.push]\nseries = { force = [[0.0, 0.0], [1.0, 5.0]] }\n"
@@ -105,16 +108,13 @@ def test_a_scenario(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["options", "feedthrough", "tolerances", "step_multiple"])
-def test_settings_of_a_co_simulation_are_shown_and_not_written(name: str) -> None:
-    made = loop(options={"extrapolation": 1}, tolerances={"p": 1e-3})
-    settings = getattr(made, name)
+def test_settings_of_a_co_simulation_are_read_only(name: str) -> None:
+    loop = decay_loop(options={"extrapolation": 1}, tolerances={"p": 1e-3})
+    settings = getattr(loop, name)
     with pytest.raises(TypeError, match="support item assignment"):
         settings["p"] = 2
-    assert made.options == {"extrapolation": 1} and made.tolerances == {"p": 1e-3}
-    assert pickle.loads(pickle.dumps(made)).options == {"extrapolation": 1}
-
-
-SENTENCE = r"accuracy.*is 10(\.0)?, needs a number above 0 and at most 0\.1: 1e-6 for six digits"
+    assert loop.options == {"extrapolation": 1} and loop.tolerances == {"p": 1e-3}
+    assert pickle.loads(pickle.dumps(loop)).options == {"extrapolation": 1}
 
 
 @pytest.mark.parametrize(
@@ -129,25 +129,27 @@ SENTENCE = r"accuracy.*is 10(\.0)?, needs a number above 0 and at most 0\.1: 1e-
         lambda: decay().verify(until=1.0, accuracy=10),
     ],
 )
-def test_an_accuracy_of_ten_is_an_error_at_every_front_door(run: Any) -> None:
-    with pytest.raises(cosim.ModelError, match=SENTENCE):
+def test_every_entry_point_refuses_an_accuracy_of_ten(run: Any) -> None:
+    with pytest.raises(cosim.ModelError, match=WRONG_ACCURACY):
         run()
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: loop(tolerance=10),
-        lambda: loop(tolerances={"p": 10}),
+        lambda: decay_loop(tolerance=10),
+        lambda: decay_loop(tolerances={"p": 10}),
         lambda: CoSimulation({"p": decay()}, [], "joint", 0.1, options={"accuracy": 10}),
     ],
 )
-def test_a_tolerance_of_ten_is_an_error_where_a_co_simulation_is_made(make: Any) -> None:
+def test_a_co_simulation_refuses_a_tolerance_of_ten(make: Any) -> None:
     with pytest.raises(cosim.ModelError, match="10.*number above 0.*0.1"):
         make()
 
 
-def test_files_and_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_and_the_command_line_refuse_an_accuracy_of_ten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     model = tmp_path / "model.toml"
     body = '[bodies.a]\nmass = 1\ninertia = [1, 1, 1]\njoint = "free"\n'
     text = f'[model]\nname = "m"\n{body}[simulation]\nuntil = 0.1\n'
@@ -160,7 +162,7 @@ def test_files_and_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("step", [True, [0.1], "1 kg", "soon"])
-def test_a_step_that_is_no_time(step: Any) -> None:
+def test_a_step_must_be_a_time(step: Any) -> None:
     series = TimedInputs({"u": [[0.0, 1.0]]})
     with pytest.raises(cosim.ModelError, match=r"master\.step.*needs a time: 2\.0 \(s\)"):
         CoSimulation({"inputs": series}, [], "jacobi", step)

@@ -1,4 +1,4 @@
-"""The connectors of an SSP's own system: what results show of them, and what feeds them over time."""
+"""The connectors of the top system of an SSP: outputs are recorded, series feed the inputs."""
 
 import zipfile
 from collections.abc import Callable
@@ -38,8 +38,8 @@ def path(tmp_path: Path, make_fmu: MakeFmu) -> Path:
     wires = (
         wire("drive", "s.in") + wire("s.out", "way") + wire("a.y", "other", DOUBLED) + wire("s.out", "wrong")
     )
-    first = component("a", inner=connectors(y="output") + bindings(("bias", 3.0)))
-    text = ssd(system(first + inner, wires, outer), UNITS + EXPERIMENT)
+    component_a = component("a", inner=connectors(y="output") + bindings(("bias", 3.0)))
+    text = ssd(system(component_a + inner, wires, outer), UNITS + EXPERIMENT)
     return pack(tmp_path / "s.ssp", {"SystemStructure.ssd": text, "resources/gain.fmu": make_fmu("gain")})
 
 
@@ -57,18 +57,18 @@ def test_outputs_of_the_system_are_signals(path: Path) -> None:
     )
 
 
-def test_patterns_choose_among_them(path: Path) -> None:
+def test_patterns_select_outputs_of_the_system(path: Path) -> None:
     loop = CoSimulation.from_ssp(path, step=0.1)
-    seen: list[dict[str, float]] = []
-    result = loop.simulate(record=["way"], observe=lambda time, values: seen.append(dict(values)))
+    observed: list[dict[str, float]] = []
+    result = loop.simulate(record=["way"], observe=lambda time, values: observed.append(dict(values)))
     assert result.names == ["way"]
-    assert [set(values) for values in seen] == [{"way"}] * 6
+    assert [set(values) for values in observed] == [{"way"}] * 6
     assert loop.simulate(record=["o*", "a.y"]).names == ["a.y", "other"]
     with pytest.raises(cosim.LookUpError, match="no signal 'wya'.*way"):
         loop.simulate(record=["wya"])
 
 
-def test_they_are_in_parts_that_are_written_while_it_runs(path: Path, tmp_path: Path) -> None:
+def test_outputs_of_the_system_are_in_parquet_files(path: Path, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     target = tmp_path / "r.parquet"
     assert main(["cosimulate", str(path), "--step", "0.1", "-o", str(target), "-q"]) == 0
@@ -76,16 +76,18 @@ def test_they_are_in_parts_that_are_written_while_it_runs(path: Path, tmp_path: 
 
 
 def test_series_feed_the_inputs(path: Path) -> None:
-    """In the unit of their header, or of the connector, through all transformations on the way."""
+    """In the unit of the series or of the connector, through all transformations: u = 2 drive + 1."""
     ramp = {"drive": [[0.0, 0.0], [0.5, 500.0]]}
     result = CoSimulation.from_ssp(path, step=0.1, inputs=ramp).simulate()
-    assert result["s/b.u"].tolist() == [1.0] * 6  # a table is held; the last value comes with the next step
-    line = TimedInputs(ramp, "linear")
-    fed = CoSimulation.from_ssp(path, step=0.1, inputs=line).simulate()["s/b.u"]
-    np.testing.assert_allclose(fed[1:], 2.0 * 0.1 * np.arange(5) + 1.0)
+    assert (
+        result["s/b.u"].tolist() == [1.0] * 6
+    )  # a table is held; its last value applies from the next step on
+    interpolated = TimedInputs(ramp, "linear")
+    course = CoSimulation.from_ssp(path, step=0.1, inputs=interpolated).simulate()["s/b.u"]
+    np.testing.assert_allclose(course[1:], 2.0 * 0.1 * np.arange(5) + 1.0)
     with_unit = TimedInputs(ramp, "linear", units={"drive": "m"})
-    fed = CoSimulation.from_ssp(path, step=0.1, inputs=with_unit).simulate()["s/b.u"]
-    np.testing.assert_allclose(fed[1:], 2.0 * 1e3 * 0.1 * np.arange(5) + 1.0)
+    course = CoSimulation.from_ssp(path, step=0.1, inputs=with_unit).simulate()["s/b.u"]
+    np.testing.assert_allclose(course[1:], 2.0 * 1e3 * 0.1 * np.arange(5) + 1.0)
 
 
 def test_series_feed_inputs_of_components(path: Path) -> None:
@@ -93,20 +95,22 @@ def test_series_feed_inputs_of_components(path: Path) -> None:
     assert result["a.y"][-1] == 7.0
 
 
-def test_a_connection_of_an_input_to_nothing_is_told_with_its_line(tmp_path: Path, make_fmu: MakeFmu) -> None:
+def test_an_input_connected_to_an_unknown_variable_is_named_with_its_line(
+    tmp_path: Path, make_fmu: MakeFmu
+) -> None:
     text = ssd(system(component("a"), wire("drive", "a.nothing"), connectors(drive="input")), EXPERIMENT)
     files = {"SystemStructure.ssd": text, "resources/gain.fmu": make_fmu("gain")}
     with pytest.raises(cosim.ModelError, match=r"^SystemStructure\.ssd:9: no variable 'nothing'"):
         CoSimulation.from_ssp(pack(tmp_path / "s.ssp", files), step=0.1, inputs={"drive": [[0.0, 1.0]]})
 
 
-def test_the_command_takes_series(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_option_inputs(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     series, target = tmp_path / "drive.csv", tmp_path / "out.csv"
     series.write_text("time [s],drive [m]\n0,0\n0.5,0.5\n", "utf-8")
-    given = ["cosimulate", str(path), "--step", "0.1", "-o", str(target), "-q"]
-    assert main([*given, "--inputs", str(series)]) == 0
+    command = ["cosimulate", str(path), "--step", "0.1", "-o", str(target), "-q"]
+    assert main([*command, "--inputs", str(series)]) == 0
     np.testing.assert_allclose(cosim.read_result(target)["s/b.u"][1:], 2.0 * 0.1 * np.arange(5) + 1.0)
-    for text, said in (
+    for text, message in (
         ("time [s],drvie\n0,0\n", "no connector of the system or input of a component 'drvie'"),
         ("time [s],drive [s]\n0,0\n", "'s' and 'mm' do not measure the same thing"),
         ("", "drive.csv"),
@@ -114,44 +118,48 @@ def test_the_command_takes_series(path: Path, tmp_path: Path, capsys: pytest.Cap
         ("time [s],unused\n0,0\n", "'unused' is a connector of the system, but leads to no component"),
     ):
         series.write_text(text, "utf-8")
-        assert main([*given, "--inputs", str(series)]) != 0
-        shown = capsys.readouterr().err
-        assert said in shown and "Traceback" not in shown
+        assert main([*command, "--inputs", str(series)]) != 0
+        errors = capsys.readouterr().err
+        assert message in errors and "Traceback" not in errors
     assert main(["cosimulate", str(tmp_path / "s.toml"), "--step", "0.1"]) != 0
     assert "--step: for an SSP" in capsys.readouterr().err
 
 
-def test_info_lists_them(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_lists_the_connectors_of_the_system(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", str(path)]) == 0
-    said = capsys.readouterr().out
-    assert "  inputs     drive [mm]\n" in said
-    assert "  outputs    way [mm], other, wrong [s], unused\n" in said
+    output = capsys.readouterr().out
+    assert "  inputs     drive [mm]\n" in output
+    assert "  outputs    way [mm], other, wrong [s], unused\n" in output
 
 
-def test_values_over_time_cannot_be_written(path: Path, tmp_path: Path) -> None:
+def test_series_cannot_be_written_to_an_ssp(path: Path, tmp_path: Path) -> None:
     loop = CoSimulation.from_ssp(path, step=0.1, inputs={"drive": [[0.0, 1.0]]})
     with pytest.raises(cosim.ModelError, match="SSP.*hold values over"):
         loop.to_ssp(tmp_path / "out.ssp")
 
 
-def test_booleans_texts_and_parts_of_arrays(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+def test_booleans_texts_and_array_elements_as_outputs_of_the_system(
+    tmp_path: Path, compiled: Callable[..., Path]
+) -> None:
     box = make_box3(tmp_path, compiled)
 
     def typed(name: str, kind: str, inner: str) -> str:
         return f'<ssd:Connector name="{name}" kind="{kind}">{inner}</ssd:Connector>'
 
     sizes = '<ssc:Float64/><ssc:Dimension size="2"/><ssc:Dimension size="2"/>'
-    table = '<ssc:BooleanMappingTransformation><ssc:MapEntry source="true" target="false"/>'
-    table += '<ssc:MapEntry source="false" target="true"/></ssc:BooleanMappingTransformation>'
-    own = typed("all", "output", sizes) + typed("one", "output", "<ssc:Float64/>")
-    own += typed("said", "output", "<ssc:String/>")
-    own += typed("not", "output", "<ssc:Boolean/>") + typed("on", "input", "<ssc:Boolean/>")
+    negation = '<ssc:BooleanMappingTransformation><ssc:MapEntry source="true" target="false"/>'
+    negation += '<ssc:MapEntry source="false" target="true"/></ssc:BooleanMappingTransformation>'
+    system_connectors = typed("all", "output", sizes) + typed("one", "output", "<ssc:Float64/>")
+    system_connectors += typed("said", "output", "<ssc:String/>")
+    system_connectors += typed("not", "output", "<ssc:Boolean/>") + typed("on", "input", "<ssc:Boolean/>")
     ports = typed("doubled", "output", sizes) + typed("flag_out", "output", "<ssc:Boolean/>")
     ports += typed("flag_in", "input", "<ssc:Boolean/>") + typed("text_out", "output", "<ssc:String/>")
     inner = f"<ssd:Connectors>{ports}</ssd:Connectors>"
     wires = wire("a.doubled", "all") + wire("a.doubled", "one", more='startIndices="2 1"')
-    wires += wire("a.text_out", "said") + wire("a.flag_out", "not", table) + wire("on", "a.flag_in")
-    top = system(component("a", "box.fmu", inner), wires, f"<ssd:Connectors>{own}</ssd:Connectors>")
+    wires += wire("a.text_out", "said") + wire("a.flag_out", "not", negation) + wire("on", "a.flag_in")
+    top = system(
+        component("a", "box.fmu", inner), wires, f"<ssd:Connectors>{system_connectors}</ssd:Connectors>"
+    )
     files = {"SystemStructure.ssd": ssd(top, EXPERIMENT, "2.0"), "box.fmu": box}
     inputs: dict[str, Any] = {"on": [[0.0, 0], [0.25, 1]]}
     loop = CoSimulation.from_ssp(
@@ -166,7 +174,7 @@ def test_booleans_texts_and_parts_of_arrays(tmp_path: Path, compiled: Callable[.
     assert result["said"].tolist() == result["a.text_out"].tolist()
 
 
-def test_archives_without_own_connectors_show_none(tmp_path: Path, make_fmu: MakeFmu) -> None:
+def test_a_system_without_connectors_adds_no_signals(tmp_path: Path, make_fmu: MakeFmu) -> None:
     files = {"SystemStructure.ssd": ssd(system(component("a"))), "resources/gain.fmu": make_fmu("gain")}
     loop = CoSimulation.from_ssp(pack(tmp_path / "s.ssp", files), step=0.1)
     assert loop.derived == {} and zipfile.is_zipfile(tmp_path / "s.ssp")

@@ -1,4 +1,4 @@
-"""Co-simulations that are written while they run: the same rows, in pieces."""
+"""Results that are written in pieces while a co-simulation runs have the same rows as those in memory."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,51 +8,38 @@ import numpy as np
 import pytest
 from box3_fmu import make_box3
 from export_parts import Ball
+from stored_pieces import StoredPieces
 
 import cosim
 from cosim import kit
+from cosim.cli import main
 from cosim_fmu import CoSimulation
+from cosim_fmu.command import result_file
 
 MakeFmu = Callable[..., Path]
 
 
-class Pieces(kit.ResultStream):
-    """Keeps what it gets."""
-
-    def __init__(self) -> None:
-        self.pieces: list[cosim.Result] = []
-        self.end: cosim.Result | None = None
-
-    def append(self, piece: cosim.Result) -> None:
-        self.pieces.append(piece)
-
-    def close(self, result: cosim.Result) -> None:
-        assert self.end is None
-        self.end = result
-
-    def table(self) -> Any:
-        return np.concatenate([np.column_stack([p.time, *p.signals.values()]) for p in self.pieces])
-
-
-def same_in_pieces(loop: CoSimulation, until: float, **options: Any) -> Pieces:
-    whole = loop.simulate(until, **options)
-    stream = Pieces()
+def compare_in_pieces(loop: CoSimulation, until: float, **options: Any) -> StoredPieces:
+    """The stream of a run, whose rows equal those of a run in memory."""
+    in_memory = loop.simulate(until, **options)
+    stream = StoredPieces()
     ends = loop.simulate(until, stream=stream, **options)
-    assert stream.table().tolist() == np.column_stack([whole.time, *whole.signals.values()]).tolist()
+    assert stream.table().tolist() == np.column_stack([in_memory.time, *in_memory.signals.values()]).tolist()
     assert stream.end is ends
-    assert ends.time.tolist() == [whole.time[0], whole.time[-1]]
-    assert ends.names == whole.names and ends.units == whole.units
+    assert ends.time.tolist() == [in_memory.time[0], in_memory.time[-1]]
+    assert ends.names == in_memory.names and ends.units == in_memory.units
     return stream
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of a few rows."""
     monkeypatch.setattr("cosim_master.recording.recorder.NUMBERS_IN_PIECE", 8)
 
 
-def test_plain_rows(make_fmu: MakeFmu) -> None:
+def test_rows_at_communication_points(make_fmu: MakeFmu) -> None:
     loop = CoSimulation({"m": make_fmu("mass")}, [], "jacobi", 0.01)
-    assert len(same_in_pieces(loop, 1.0).pieces) > 1
+    assert len(compare_in_pieces(loop, 1.0).pieces) > 1
 
 
 @pytest.mark.few(2)
@@ -65,7 +52,7 @@ def test_rows_of_events_inside_the_steps(step: float, inside: str) -> None:
         return model
 
     loop = CoSimulation({"a": ball(), "b": ball()}, [], "jacobi", step, steps={"b": 3 * step})
-    stream = same_in_pieces(loop, 12 * step if step > 0.3 else 3.0, inside=inside)
+    stream = compare_in_pieces(loop, 12 * step if step > 0.3 else 3.0, inside=inside)
     assert len(stream.pieces) > (1 if step > 0.3 else 3)
 
 
@@ -75,14 +62,14 @@ def test_slopes_and_events_of_fmus(tmp_path: Path, compiled: Callable[..., Path]
     wires = ["mass.x -> box.u", {"from": "box.x", "to": "mass.f", "convert": False}]
     for algorithm, options in (("gauss_seidel", {"extrapolation": 1}), ("jacobi", {})):
         loop = CoSimulation(parts, wires, algorithm, 0.05, options=options, starts={"box.ring_at": 0.125})
-        same_in_pieces(loop, 1.0, inside="steps")
+        compare_in_pieces(loop, 1.0, inside="steps")
 
 
-def test_a_run_that_fails_is_closed(make_fmu: MakeFmu) -> None:
+def test_the_stream_of_a_failed_run_is_closed(make_fmu: MakeFmu) -> None:
     loop = CoSimulation(
         {"f": make_fmu("failing")}, [], "jacobi", 0.1, starts={"f.fail_at": 0.55, "f.fail_status": 3}
     )
-    stream = Pieces()
+    stream = StoredPieces()
     with pytest.raises(cosim.SimulationError):
         loop.simulate(1.0, stream=stream)
     assert stream.end is not None and stream.end.message
@@ -91,8 +78,6 @@ def test_a_run_that_fails_is_closed(make_fmu: MakeFmu) -> None:
 
 def test_the_command_writes_parquet(make_fmu: MakeFmu, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
-    from cosim.cli import main
-
     make_fmu("mass")
     text = '[participants.m]\nfmu = "mass.fmu"\n[master]\nalgorithm = "jacobi"\nstep = 0.01\nuntil = 1.0\n'
     (tmp_path / "s.toml").write_text(text, "utf-8")
@@ -105,13 +90,10 @@ def test_the_command_writes_parquet(make_fmu: MakeFmu, tmp_path: Path) -> None:
     assert len(list(path.glob("part-*"))) > 1
 
 
-@pytest.mark.parametrize("longest", [49, 50, 51, 100_000])
-def test_long_files_of_text_are_written_while_the_run_goes_on(
-    longest: int, make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("long_run", [49, 50, 51, 100_000])
+def test_csv_files_of_long_runs_are_streamed(
+    long_run: int, make_fmu: MakeFmu, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cosim.cli import main
-    from cosim_fmu.command import result_file
-
     path = make_fmu("mass")
     (tmp_path / "one.toml").write_text(
         f'[participants.m]\nfmu = "{path.name}"\n[master]\nalgorithm = "jacobi"\nstep = 0.02\nuntil = 1.0',
@@ -119,16 +101,16 @@ def test_long_files_of_text_are_written_while_the_run_goes_on(
     )
     monkeypatch.chdir(tmp_path)
     assert main(["cosimulate", "one.toml", "-q", "-o", "whole.csv"]) == 0
-    asked: list[Path] = []
+    streamed_files: list[Path] = []
     sink = type(kit.result_sink(tmp_path / "x.csv"))
     stream = sink.stream
 
-    def streamed(self: Any, target: Path, source: Any = None) -> kit.ResultStream:
-        asked.append(target)
+    def record_and_stream(self: Any, target: Path, source: Any = None) -> kit.ResultStream:
+        streamed_files.append(target)
         return stream(self, target, source)
 
-    monkeypatch.setattr(sink, "stream", streamed)
-    monkeypatch.setattr(result_file, "LONG_RUN", longest)
+    monkeypatch.setattr(sink, "stream", record_and_stream)
+    monkeypatch.setattr(result_file, "LONG_RUN", long_run)
     assert main(["cosimulate", "one.toml", "-q", "--in-process", "-o", "long.csv"]) == 0
-    assert len(asked) == (longest < 50)
+    assert len(streamed_files) == (long_run < 50)  # the run has 50 steps
     assert (tmp_path / "long.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()

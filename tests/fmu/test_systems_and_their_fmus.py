@@ -1,4 +1,4 @@
-"""Well-known couplings of models, and of native FMUs that were exported from these models: the same bytes."""
+"""Couplings of two systems, and of the native FMUs exported from them, have the same bytes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from four_bar import MOTION, UNTIL, add_crank, add_rocker, multibody, whole
 from native_tools import export_native, needs_compiler
-from test_four_bar_cut import MOTION, UNTIL, add_crank, add_rocker, multibody, whole
 
 import cosim
 from cosim_fmu import CoSimulation
@@ -21,10 +21,15 @@ from cuts import QUARTER_CAR, TwoMasses  # noqa: E402
 
 pytestmark = [needs_compiler, pytest.mark.thorough]
 CUTS = {"two masses": TwoMasses(), "quarter car": QUARTER_CAR}
+WIRES = [
+    ("left.body.force", "right.body.f"),
+    ("right.body.position", "left.body.x_other"),
+    ("right.body.speed", "left.body.v_other"),
+]
 
 
 class Chassis(cosim.Component):
-    """A mass with the suspension to another one, whose motion is given."""
+    """A mass on a spring and a damper to another one, whose motion is an input."""
 
     x = cosim.position(unit="m")
     v = cosim.speed(unit="m/s")
@@ -48,7 +53,7 @@ class Chassis(cosim.Component):
 
 
 class Wheel(cosim.Component):
-    """A mass on a spring and a damper to the ground, which a force pushes."""
+    """A mass on a spring and a damper to the ground; a force pushes it."""
 
     x = cosim.position(unit="m")
     v = cosim.speed(unit="m/s")
@@ -70,58 +75,54 @@ class Wheel(cosim.Component):
         v_dot[0] = (f - k2 * x - c2 * v) / m2
 
 
-def halves() -> dict[str, Any]:
+def chassis_and_wheel() -> dict[str, Any]:
     chassis, wheel = cosim.Model("chassis"), cosim.Model("wheel")
     chassis.add(Chassis, "body")
     wheel.add(Wheel, "body")
     return {"left": chassis, "right": wheel}
 
 
-WIRES = [
-    ("left.body.force", "right.body.f"),
-    ("right.body.position", "left.body.x_other"),
-    ("right.body.speed", "left.body.v_other"),
-]
-
-
 @pytest.fixture(scope="module")
 def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    folder = tmp_path_factory.mktemp("halves")
-    return {name: export_native(model, folder / f"{name}.fmu") for name, model in halves().items()}
+    folder = tmp_path_factory.mktemp("fmus")
+    return {name: export_native(model, folder / f"{name}.fmu") for name, model in chassis_and_wheel().items()}
 
 
 @pytest.mark.by_turns
 @pytest.mark.parametrize("name", CUTS)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "interface_newton"])
-def test_pairs_of_masses(
+def test_two_masses_and_a_quarter_car(
     name: str, algorithm: str, fmus: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two masses, and a quarter car: the same models with other parameters."""
+    """The quarter car is the two masses with other parameters."""
     monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", 0)
-    cut, numbers = CUTS[name], asdict(CUTS[name])
+    cut = CUTS[name]
+    parameter_values = asdict(cut)
     parameters = {"left": ("m1", "k1", "c1", "k", "c"), "right": ("m2", "k2", "c2")}
-    starts = {f"{part}.body.{key}": numbers[key] for part, keys in parameters.items() for key in keys}
+    starts = {
+        f"{part}.body.{key}": parameter_values[key] for part, keys in parameters.items() for key in keys
+    }
     states = ["left.body.x", "left.body.v", "right.body.x", "right.body.v"]
     starts |= dict(zip(states, cut.start, strict=True))
     until = 0.2
     results = [
         CoSimulation(parts, WIRES, algorithm, 1e-3, starts=starts).simulate(until, record=states)
-        for parts in (halves(), fmus)
+        for parts in (chassis_and_wheel(), fmus)
     ]
     assert [result.statistics["loop"] for result in results] == ["compiled", "compiled"]
-    # with interface_newton, inputs of models change linearly within a step; FMUs get their mean
+    # with interface_newton, inputs of systems change linearly within a step; FMUs get their mean
     if algorithm != "interface_newton":
         for signal in states:
             assert results[0][signal].tobytes() == results[1][signal].tobytes(), signal
     exact = np.array([cut.force_and_motion().exact(time) for time in results[0].time])[:, [0, 2]]
     for result in results:
-        positions = np.array([result[states[i]] for i in (0, 2)]).T
+        positions = np.array([result["left.body.x"], result["right.body.x"]]).T
         error = float(np.max(np.abs(positions - exact)) / np.max(np.abs(exact)))
         assert error < (1e-3 if algorithm == "interface_newton" else 5e-2)
 
 
 def test_four_bar_linkage(tmp_path: Path) -> None:
-    """The stiff joint needs short steps without iteration: 16,000 of them."""
+    """Without iteration the stiff joint needs short steps: 16,000 of them."""
     linkage, rocker = multibody("linkage"), multibody("rocker")
     add_crank(linkage)
     add_rocker(rocker)

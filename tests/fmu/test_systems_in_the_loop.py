@@ -1,14 +1,13 @@
-"""Systems of ours in the compiled loop: the same as the Simulator's steps, to the last bit."""
+"""The compiled loop and the loop in Python step cosim systems to the same bits."""
 
-import math
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from test_master_system import WIRES, controller, plant
+from ball_and_clockwork import CROSSED_WIRES, METHOD, Ball, Clockwork, Fragile, model_of
+from controlled_spring import WIRES, controller, plant
 
 import cosim
 from cosim import kit
@@ -16,20 +15,11 @@ from cosim_fmu import CoSimulation, SystemParticipant
 from cosim_master.algorithms.jacobi import Jacobi
 from cosim_master.participants import system_participant
 
-sys.path.append(str(Path(__file__).parents[1] / "lowering"))
-from event_parts import Ball, Clockwork  # noqa: E402
-
 pytestmark = pytest.mark.skipif(kit.is_plain(), reason="nothing is compiled here")
-METHOD = "integrators.dormand_prince_853"
 
 
-def model(kind: type[cosim.Component], name: str = "part", **values: Any) -> cosim.Model:
-    made = cosim.Model(name)
-    made.add(kind, name, **values)
-    return made
-
-
-def told(event: cosim.EventRecord) -> list[Any]:
+def facts_of(event: cosim.EventRecord) -> list[Any]:
+    """All fields of an event; numbers as bytes, so that NaN equals NaN."""
     values = (*event.before.values(), *event.after.values(), event.witness_values)
     numbers = [np.asarray(value).tobytes() for value in values]
     return [
@@ -38,124 +28,100 @@ def told(event: cosim.EventRecord) -> list[Any]:
     ]
 
 
-class Kept(SystemParticipant):
-    """Keeps the bytes of its last State."""
+class StateRecorder(SystemParticipant):
+    """Stores the bytes of its last State when it is closed."""
 
-    last = b""
+    last_state = b""
 
     def close(self) -> None:
         if self._simulator is not None:
-            self.last = self.save()
+            self.last_state = self.save()
         super().close()
 
 
-def both(
+def compare_loops(
     monkeypatch: pytest.MonkeyPatch,
-    make: Callable[[], dict[str, Any]],
+    make_parts: Callable[[], dict[str, Any]],
     wires: list[Any],
     algorithm: str = "jacobi",
     until: float = 1.0,
     step: float = 1e-2,
     inside: str = "nothing",
-    **more: Any,
+    **options: Any,
 ) -> cosim.Result:
-    """The compiled loop against the loop in Python: values, events, messages, errors."""
-    found: list[tuple[cosim.Result, str]] = []
-    states = []
-    for least in (0, 1_000_000):
-        monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", least)
-        loop, error = CoSimulation(make(), wires, algorithm, step, **more), ""
+    """The result of the compiled loop; that in Python gives the same values, events, states and errors."""
+    results, errors, states = [], [], []
+    for least_steps in (0, 1_000_000):  # from so many steps on, systems are stepped by compiled code
+        monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", least_steps)
+        loop, error = CoSimulation(make_parts(), wires, algorithm, step, **options), ""
         try:
             loop.simulate(until, inside=inside)
-        except cosim.SimulationError as failed:
-            error = str(failed)
+        except cosim.SimulationError as failure:
+            error = str(failure)
         assert loop.result is not None
-        found.append((loop.result, error))
-        states.append([p.last for p in loop.participants.values() if isinstance(p, Kept)])
-    (one, error), (other, wanted) = found
-    assert one.statistics["loop"] == "compiled"
-    assert error == wanted
+        results.append(loop.result)
+        errors.append(error)
+        states.append([p.last_state for p in loop.participants.values() if isinstance(p, StateRecorder)])
+    compiled, in_python = results
+    assert compiled.statistics["loop"] == "compiled"
+    assert errors[0] == errors[1]
     assert states[0] == states[1]
-    assert one.message == other.message
-    assert one.time.tobytes() == other.time.tobytes()
-    for name in other.names:
-        assert one[name].tobytes() == other[name].tobytes(), name
-    assert list(map(told, one.events)) == list(map(told, other.events))
-    assert one.statistics["steps"] == other.statistics["steps"]
-    return one
+    assert compiled.message == in_python.message
+    assert compiled.time.tobytes() == in_python.time.tobytes()
+    for name in in_python.names:
+        assert compiled[name].tobytes() == in_python[name].tobytes(), name
+    assert list(map(facts_of, compiled.events)) == list(map(facts_of, in_python.events))
+    assert compiled.statistics["steps"] == in_python.statistics["steps"]
+    return compiled
 
 
 def ball_and_clockwork() -> dict[str, Any]:
     return {
-        "ball": Kept(model(Ball), METHOD, accuracy=1e-6),
-        "clock": Kept(model(Clockwork), METHOD, accuracy=1e-6),
+        "ball": StateRecorder(model_of(Ball), METHOD, accuracy=1e-6),
+        "clock": StateRecorder(model_of(Clockwork), METHOD, accuracy=1e-6),
     }
-
-
-CROSSED = [
-    {"from": "clock.part.seen", "to": "ball.part.floor_height", "factor": 0.02},
-    {"from": "ball.part.height", "to": "clock.part.drive", "factor": 0.3},
-]
 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
 def test_smooth_systems(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = lambda: {"plant": Kept(plant()), "law": Kept(controller())}  # noqa: E731
-    result = both(monkeypatch, parts, LAW_WIRES, algorithm, 0.5, 1e-3)
+    def parts() -> dict[str, Any]:
+        return {"plant": StateRecorder(plant()), "controller": StateRecorder(controller())}
+
+    result = compare_loops(monkeypatch, parts, WIRES, algorithm, 0.5, 1e-3)
     assert np.ptp(result["plant.body.felt"]) > 0.0
 
 
-LAW_WIRES = [(a.replace("controller.", "law."), b.replace("controller.", "law.")) for a, b in WIRES]
-
-
 @pytest.mark.few(1)
-@pytest.mark.parametrize("more", [{}, {"inside": "events"}, {"threads": 2}, {"steps": {"clock": 0.03}}])
-def test_events_of_all_kinds(more: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    result = both(monkeypatch, ball_and_clockwork, CROSSED, until=1.5, **more)
+@pytest.mark.parametrize("options", [{}, {"inside": "events"}, {"threads": 2}, {"steps": {"clock": 0.03}}])
+def test_events_of_all_kinds(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    result = compare_loops(monkeypatch, ball_and_clockwork, CROSSED_WIRES, until=1.5, **options)
     kinds = {(event.cause.name, event.does) for event in result.events}
     assert len(kinds) > 6 and any(event.witness for event in result.events)
     assert np.ptp(result["ball.part.floor_height"]) > 0.0
 
 
-def test_whoever_asks_to_stop_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = both(monkeypatch, ball_and_clockwork, CROSSED, starts={"clock.part.stop_at": 0.555})
+def test_a_request_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = compare_loops(
+        monkeypatch, ball_and_clockwork, CROSSED_WIRES, starts={"clock.part.stop_at": 0.555}
+    )
     assert "stop at 0.56 s" in result.message and result.time[-1] == 0.56
 
 
-def remembering() -> dict[str, Any]:
-    made = cosim.Model("ball")
-    made.add(Ball, "part")
-    made.add("measures.delay", "late", source="part.speed", delay=0.15)
-    made.add("measures.maximum", "highest", source="part.height")
+def delayed_ball_and_clockwork() -> dict[str, Any]:
+    model = cosim.Model("ball")
+    model.add(Ball, "part")
+    model.add("measures.delay", "late", source="part.speed", delay=0.15)
+    model.add("measures.maximum", "highest", source="part.height")
     return {
-        "ball": Kept(made, METHOD, accuracy=1e-6, fixed_step=1e-3),
-        "clock": Kept(model(Clockwork), METHOD, accuracy=1e-6),
+        "ball": StateRecorder(model, METHOD, accuracy=1e-6, fixed_step=1e-3),
+        "clock": StateRecorder(model_of(Clockwork), METHOD, accuracy=1e-6),
     }
 
 
-def test_histories_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = both(monkeypatch, remembering, CROSSED, until=0.8)
+def test_histories_of_delays(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = compare_loops(monkeypatch, delayed_ball_and_clockwork, CROSSED_WIRES, until=0.8)
     assert np.ptp(result["ball.late"]) > 1.0
-
-
-class Fragile(cosim.Component):
-    """Breaks where its level is below zero; cannot be shown above 0.2."""
-
-    load = cosim.input(unit="N")
-    level = cosim.auxiliary_state(start=0.1)
-    rate = cosim.parameter(default=0.0)
-    shown = cosim.output()
-
-    @cosim.kernel
-    def derivatives(level, load, rate, level_dot):
-        level_dot[0] = rate / math.sqrt(level) + load
-
-    @cosim.kernel
-    def report(level, shown):
-        if level > 0.2:
-            raise ValueError("the scale ends at 0.2")
-        shown[0] = level
 
 
 @pytest.mark.parametrize(
@@ -165,50 +131,53 @@ class Fragile(cosim.Component):
         ({"weak.part.rate": 0.05}, "the scale ends at 0.2"),
     ],
 )
-def test_the_same_errors(starts: dict[str, float], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def make() -> dict[str, Any]:
+def test_failures_of_systems(starts: dict[str, float], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def make_parts() -> dict[str, Any]:
         return {
-            "clock": Kept(model(Clockwork), METHOD, accuracy=1e-6),
-            "weak": Kept(model(Fragile), METHOD, accuracy=1e-6),
+            "clock": StateRecorder(model_of(Clockwork), METHOD, accuracy=1e-6),
+            "weak": StateRecorder(model_of(Fragile), METHOD, accuracy=1e-6),
         }
 
     wires = [{"from": "clock.part.seen", "to": "weak.part.load", "factor": 0.1}]
-    result = both(monkeypatch, make, wires, until=2.0, starts=starts)
+    result = compare_loops(monkeypatch, make_parts, wires, until=2.0, starts=starts)
     assert result.time[-1] < 2.0 and message in result.message
 
 
-def test_beside_fmus(make_fmu: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_and_an_fmu(make_fmu: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     wires = [("body.body.position", "fmu.x_other"), ("fmu.force", "body.body.force")]
-    result = both(
-        monkeypatch, lambda: {"body": Kept(plant()), "fmu": make_fmu("mass")}, wires, starts={"fmu.kc": 0.7}
+    result = compare_loops(
+        monkeypatch,
+        lambda: {"body": StateRecorder(plant()), "fmu": make_fmu("mass")},
+        wires,
+        starts={"fmu.kc": 0.7},
     )
     assert np.ptp(result["body.body.force"]) > 0.0
 
 
-def test_a_second_run_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_run_of_one_loop_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", 0)
-    loop = CoSimulation(ball_and_clockwork(), CROSSED, "jacobi", 1e-2)
-    first, second = loop.simulate(0.7), loop.simulate(0.7)
-    assert first["ball.part.height"].tobytes() == second["ball.part.height"].tobytes()
-    assert list(map(told, first.events)) == list(map(told, second.events))
+    loop = CoSimulation(ball_and_clockwork(), CROSSED_WIRES, "jacobi", 1e-2)
+    first_run, second_run = loop.simulate(0.7), loop.simulate(0.7)
+    assert first_run["ball.part.height"].tobytes() == second_run["ball.part.height"].tobytes()
+    assert list(map(facts_of, first_run.events)) == list(map(facts_of, second_run.events))
 
 
-def test_who_is_called_in_python_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_statistics_say_why_a_system_is_stepped_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", 0)
 
-    class Slow(cosim.Component):
+    class HasPythonHandler(cosim.Component):
         seen = cosim.discrete(start=0.0)
 
         @cosim.every(0.1, does="discrete")
         def look(self, state: cosim.State, next_state: cosim.State) -> None:
             next_state["part.seen"] = state.time
 
-    result = CoSimulation({"slow": model(Slow)}, [], Jacobi, 0.1).simulate(0.5)
-    reason = result.statistics["in_python"]["slow"]
+    result = CoSimulation({"system": model_of(HasPythonHandler)}, [], Jacobi, 0.1).simulate(0.5)
+    reason = result.statistics["in_python"]["system"]
     assert reason.startswith("part: the event handler look is a Python method")
 
 
-def test_short_runs_load_nothing() -> None:
-    result = CoSimulation({"plant": plant(), "law": controller()}, LAW_WIRES, Jacobi, 0.1).simulate(1.0)
+def test_short_runs_load_no_compiled_code() -> None:
+    result = CoSimulation({"plant": plant(), "controller": controller()}, WIRES, Jacobi, 0.1).simulate(1.0)
     text = "to load its compiled code takes longer than these few steps"
-    assert result.statistics["in_python"] == {"plant": text, "law": text}
+    assert result.statistics["in_python"] == {"plant": text, "controller": text}

@@ -1,4 +1,4 @@
-"""``[[changes]] when = …``: values that are set when a condition becomes true."""
+"""``[[changes]] when = …``: values are set each time that a condition becomes true."""
 
 import math
 from pathlib import Path
@@ -18,7 +18,7 @@ from cosim.kit import ParticipantDescription, ParticipantVariable
 
 
 class Tank:
-    """A level that rises with what flows in; whether it is full, and what it is called."""
+    """A level that rises with the inflow; `full` and `mode` follow from it."""
 
     def describe(self):
         variables = [
@@ -68,26 +68,37 @@ class Tank:
     def close(self):
         pass
 '''
-HEAD = '[participants.tank]\ntype = "tank:Tank"\n'
+PARTICIPANTS = '[participants.tank]\ntype = "tank:Tank"\n'
 MASTER = "[master]\nstep = 0.5\nuntil = 8.0\n"
 
 
-def coupled(folder: Path, changes: str, **options: object) -> CoSimulation:
+def tank_with(folder: Path, changes: str, **options: object) -> CoSimulation:
     (folder / "tank.py").write_text(TANK, "utf-8")
-    (folder / "tank.toml").write_text(HEAD + changes + MASTER, "utf-8")
+    (folder / "tank.toml").write_text(PARTICIPANTS + changes + MASTER, "utf-8")
     return CoSimulation.from_file(folder / "tank.toml", **options)
 
 
 def change(when: str, values: str) -> str:
+    """The table of a change; `values` are pairs of its ``set``."""
     return f"[[changes]]\nwhen = {when!r}\nset = {{ {values} }}\n"
 
 
-@pytest.mark.parametrize(("algorithm", "late"), [("gauss_seidel", 0), ("jacobi", 1)])
-def test_a_condition_sets_a_value(tmp_path: Path, algorithm: str, late: int) -> None:
-    """The level rises by 1 m/s to 3 m, where the inflow ends."""
-    loop = coupled(tmp_path, change("tank.level >= 3 m", '"tank.inflow" = 0.0'), algorithm=algorithm)
+def descriptions() -> dict[str, ParticipantDescription]:
+    variables = [
+        ParticipantVariable("T", "output", unit="K"),
+        ParticipantVariable("gear", "output", "integer"),
+        ParticipantVariable("open", "output", "boolean"),
+    ]
+    by_name = {v.name: v for v in variables}
+    return {"a": ParticipantDescription("x", by_name, enumerations={"gear": (("low", 1), ("high", 2))})}
+
+
+@pytest.mark.parametrize(("algorithm", "delay"), [("gauss_seidel", 0), ("jacobi", 1)])
+def test_a_condition_sets_a_value(tmp_path: Path, algorithm: str, delay: int) -> None:
+    """The level rises by 1 m/s to 3 m; then the inflow ends, with `jacobi` a step later."""
+    loop = tank_with(tmp_path, change("tank.level >= 3 m", '"tank.inflow" = 0.0'), algorithm=algorithm)
     result = loop.simulate()
-    end = 3.0 + 0.5 * late
+    end = 3.0 + 0.5 * delay
     np.testing.assert_array_equal(result["tank.level"], np.minimum(result.time, end))
     event = next(e for e in result.events if e.handler == "changes.changes[0]")
     assert (event.time, event.name) == (end, "tank.level >= 3 m")
@@ -95,32 +106,32 @@ def test_a_condition_sets_a_value(tmp_path: Path, algorithm: str, late: int) -> 
     assert event.after == {"changes.tank.inflow": 0.0}
 
 
-def test_it_is_set_once_each_time_that_it_becomes_true(tmp_path: Path) -> None:
+def test_a_value_is_set_once_each_time_that_the_condition_becomes_true(tmp_path: Path) -> None:
     """Up to 2 m, down to 1 m, and up again; a change in between holds until the next crossing."""
     changes = change("tank.level >= 2", '"tank.inflow" = -1.0') + change(
         "tank.level <= 1", '"tank.inflow" = 1.0'
     )
     changes += '[[changes]]\nat = 2.5\nset = { "tank.inflow" = -0.5 }\n'
-    result = coupled(tmp_path, changes).simulate()
+    result = tank_with(tmp_path, changes).simulate()
     # the second condition is true at the start already
     assert [e.time for e in result.events] == [0.0, 2.0, 3.5, 4.5, 5.5, 6.5, 7.5]
-    at = dict(zip(result.time.tolist(), result["tank.level"].tolist(), strict=True))
-    assert [at[t] for t in (2.0, 2.5, 3.5, 4.5, 5.5)] == [2.0, 1.5, 1.0, 2.0, 1.0]
+    levels = dict(zip(result.time.tolist(), result["tank.level"].tolist(), strict=True))
+    assert [levels[t] for t in (2.0, 2.5, 3.5, 4.5, 5.5)] == [2.0, 1.5, 1.0, 2.0, 1.0]
 
 
-def test_the_start_counts(tmp_path: Path) -> None:
-    loop = coupled(tmp_path, change("tank.level <= 0 m", '"tank.inflow" = 2.0'))
+def test_a_condition_that_is_true_at_the_start_sets_its_value(tmp_path: Path) -> None:
+    loop = tank_with(tmp_path, change("tank.level <= 0 m", '"tank.inflow" = 2.0'))
     result = loop.simulate(1.0)
     assert result["tank.level"].tolist() == [0.0, 1.0, 2.0]
-    assert loop.simulate(1.0)["tank.level"].tolist() == [0.0, 1.0, 2.0]  # and again
+    assert loop.simulate(1.0)["tank.level"].tolist() == [0.0, 1.0, 2.0]  # in a second run, too
 
 
-def test_a_parameter_whose_start_is_unknown_is_not_zero(tmp_path: Path) -> None:
-    """It has a value that nothing but the participant knows, so that a change has to be told it."""
+def test_a_changed_parameter_needs_a_known_start_value(tmp_path: Path) -> None:
+    """Only the participant knows the value; until the change the master must set one."""
     when = change("tank.level >= 2", '"tank.area" = 0.5')
     with pytest.raises(cosim.ModelError, match="tank.area.*change is unknown"):
-        coupled(tmp_path, when).simulate()
-    result = coupled(tmp_path, when, starts={"tank.area": 2.0}).simulate(6.0)
+        tank_with(tmp_path, when).simulate()
+    result = tank_with(tmp_path, when, starts={"tank.area": 2.0}).simulate(6.0)
     assert result["tank.level"].tolist() == [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 3, 4, 5, 6]
 
 
@@ -131,10 +142,10 @@ def test_a_parameter_whose_start_is_unknown_is_not_zero(tmp_path: Path) -> None:
         ('when = "tank.level >= 4"', [0.0, 2.0, 4.0, 5.0, 6.0, 7.0, 8.0]),
     ],
 )
-def test_start_values_of_a_run_hold_until_the_change(tmp_path: Path, time: str, levels: list[float]) -> None:
-    """Those of `starts`, of `set_start` and of the runs of a study, which the file does not know."""
+def test_start_values_apply_until_the_change(tmp_path: Path, time: str, levels: list[float]) -> None:
+    """Start values of `starts`, of `set_start` and of the runs of a study."""
     changes = f'[[changes]]\n{time}\nset = {{ "tank.area" = 4.0, "tank.inflow" = 8.0 }}\n'
-    loop = coupled(tmp_path, changes, starts={"tank.area": 0.5, "tank.inflow": 0.5})
+    loop = tank_with(tmp_path, changes, starts={"tank.area": 0.5, "tank.inflow": 0.5})
     assert loop.simulate(1.0)["tank.level"].tolist() == [0.0, 0.5, 1.0]
     loop.set_start("tank.inflow", 0.25)
     assert loop.simulate(1.0)["tank.level"].tolist() == [0.0, 0.25, 0.5]
@@ -143,29 +154,29 @@ def test_start_values_of_a_run_hold_until_the_change(tmp_path: Path, time: str, 
     assert loop.simulate(1.0)["tank.level"].tolist() == [0.0, 0.25, 0.5]
 
 
-def test_booleans_texts_and_both(tmp_path: Path) -> None:
+def test_conditions_on_booleans_and_texts_set_booleans_and_numbers(tmp_path: Path) -> None:
     changes = change("tank.full", '"tank.heater" = true') + change("tank.mode == 'full'", '"tank.inflow" = 0')
-    result = coupled(tmp_path, changes).simulate()
+    result = tank_with(tmp_path, changes).simulate()
     assert result["tank.level"][-1] == 4.5
     assert result["tank.heater"].tolist() == [time > 4.5 for time in result.time.tolist()]
 
 
-def test_going_on_from_a_checkpoint(tmp_path: Path) -> None:
+def test_a_run_resumed_from_a_checkpoint_has_the_same_changes(tmp_path: Path) -> None:
     changes = change("tank.level >= 2", '"tank.inflow" = -1.0') + change(
         "tank.level <= 1", '"tank.inflow" = 1.0'
     )
-    whole = coupled(tmp_path, changes).simulate()
+    expected = tank_with(tmp_path, changes).simulate()
     for until in (1.5, 2.0, 2.5, 5.0):
-        coupled(tmp_path, changes).simulate(until, checkpoint=tmp_path / "kept")
-        loop = coupled(tmp_path, changes)
-        loop.restore(tmp_path / "kept")
-        again = loop.simulate()
-        assert again["tank.level"].tobytes() == whole["tank.level"].tobytes()
-        assert again.events == whole.events
+        tank_with(tmp_path, changes).simulate(until, checkpoint=tmp_path / "saved")
+        loop = tank_with(tmp_path, changes)
+        loop.restore(tmp_path / "saved")
+        result = loop.simulate()
+        assert result["tank.level"].tobytes() == expected["tank.level"].tobytes()
+        assert result.events == expected.events
 
 
 @pytest.mark.parametrize(
-    ("entry", "says"),
+    ("entry", "message"),
     [
         ('when = "tank.levl > 3"\nset = { "tank.inflow" = 0 }', "no variable of tank 'levl'. Nearest: level"),
         ('when = "tnk.level > 3"\nset = { "tank.inflow" = 0 }', "no participant 'tnk'"),
@@ -181,21 +192,11 @@ def test_going_on_from_a_checkpoint(tmp_path: Path) -> None:
         ('when = "tank.level > 3"\nset = { "tank.level" = 0 }', "only inputs and parameters"),
     ],
 )
-def test_what_is_wrong(tmp_path: Path, entry: str, says: str) -> None:
+def test_wrong_conditions_and_changes_are_refused(tmp_path: Path, entry: str, message: str) -> None:
     (tmp_path / "tank.py").write_text(TANK, "utf-8")
-    (tmp_path / "tank.toml").write_text(f"{HEAD}[[changes]]\n{entry}\n{MASTER}", "utf-8")
-    with pytest.raises(cosim.ModelError, match=says):
+    (tmp_path / "tank.toml").write_text(f"{PARTICIPANTS}[[changes]]\n{entry}\n{MASTER}", "utf-8")
+    with pytest.raises(cosim.ModelError, match=message):
         Scenario.read(tmp_path / "tank.toml").couple(CoSimulation)
-
-
-def described() -> dict[str, ParticipantDescription]:
-    variables = [
-        ParticipantVariable("T", "output", unit="K"),
-        ParticipantVariable("gear", "output", "integer"),
-        ParticipantVariable("open", "output", "boolean"),
-    ]
-    by_name = {v.name: v for v in variables}
-    return {"a": ParticipantDescription("x", by_name, enumerations={"gear": (("low", 1), ("high", 2))})}
 
 
 @pytest.mark.parametrize(
@@ -214,7 +215,7 @@ def described() -> dict[str, ParticipantDescription]:
         ("a.T > 300", (math.nan, 1, False), False),
     ],
 )
-def test_conditions(text: str, values: tuple[float, int, bool], holds: bool) -> None:
-    condition = parse_condition(text, described())
-    given = dict(zip(("a.T", "a.gear", "a.open"), values, strict=True))
-    assert condition.holds(given) is holds
+def test_whether_a_condition_holds(text: str, values: tuple[float, int, bool], holds: bool) -> None:
+    condition = parse_condition(text, descriptions())
+    values_by_name = dict(zip(("a.T", "a.gear", "a.open"), values, strict=True))
+    assert condition.holds(values_by_name) is holds

@@ -1,4 +1,4 @@
-"""Numbers of every type of an FMU, single elements of arrays and aliases: by compiled code as by Python."""
+"""Compiled code and Python read and write numbers of every FMI type, array elements and aliases alike."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ CALL = ctypes.CFUNCTYPE(
 )
 
 
-class Instance:
-    """What reading and writing needs of an instance, over variables in a dictionary."""
+class FakeInstance:
+    """Has the functions of an FMU that read and write variables; the variables are in a dictionary."""
 
     real, component, c_types = "Float64", 0, TYPES
     same_functions: dict[str, str] = {}
 
     def __init__(self, sizes: dict[int, int], status: int = 0) -> None:
         self.library, self.sizes, self.calls = self, sizes, list[str]()
-        self.known: dict[tuple[str, int], list[Any]] = {}
+        self.values: dict[tuple[str, int], list[Any]] = {}
         self._functions: dict[str, Any] = {}
         self._status = status
 
@@ -46,26 +46,26 @@ class Instance:
 
         def call(_: int, references: int, count: int, values: int, size: int) -> int:
             self.calls.append(name)
-            at = np.ctypeslib.as_array((ctypes.c_uint32 * count).from_address(references))
-            self._pass(name[:3], kind, at.tolist(), (TYPES[kind] * size).from_address(values))
+            keys = np.ctypeslib.as_array((ctypes.c_uint32 * count).from_address(references))
+            self._pass(name[:3], kind, keys.tolist(), (TYPES[kind] * size).from_address(values))
             return self._status
 
         self._functions[name] = CALL(call)
-        found = ctypes.cast(self._functions[name], ctypes.c_void_p).value
-        assert found is not None
-        return found
+        address = ctypes.cast(self._functions[name], ctypes.c_void_p).value
+        assert address is not None
+        return address
 
     def _pass(self, verb: str, kind: str, references: Sequence[int], buffer: Any) -> None:
-        first = 0
+        start = 0
         for reference in references:
             size = self.sizes.get(reference, 1)
-            known = self.known.setdefault((kind, reference), [TYPES[kind](0).value] * size)
+            elements = self.values.setdefault((kind, reference), [TYPES[kind](0).value] * size)
             if verb == "Set":
-                known[:] = buffer[first : first + size]
+                elements[:] = buffer[start : start + size]
             else:
-                buffer[first : first + size] = known
-            first += size
-        assert first == len(buffer)
+                buffer[start : start + size] = elements
+            start += size
+        assert start == len(buffer)
 
     def get(self, kind: str, references: Any, buffer: Any) -> None:
         self._pass("Get", kind, list(references), buffer)
@@ -86,13 +86,15 @@ ELEMENTS = {
 SIZES = {20 + i: 3 for i in range(len(TYPES))}
 
 
-def passed(access: Access, values: list[float]) -> tuple[int, list[float]]:
+def call_access(access: Access, values: list[float]) -> tuple[int, list[float]]:
+    """The status of a call by address, and the numbers after it."""
     numbers = (ctypes.c_double * len(values))(*values)
     function, *arguments = access.words(ctypes.addressof(numbers))
     return CALL(function)(*arguments), list(numbers)
 
 
-def fitting(kind: str) -> st.SearchStrategy[float]:
+def numbers_of_type(kind: str) -> st.SearchStrategy[float]:
+    """Real numbers that a type represents exactly."""
     if kind.startswith("Float"):
         return st.floats(allow_nan=False)
     if kind == "Boolean":
@@ -109,30 +111,27 @@ def fitting(kind: str) -> st.SearchStrategy[float]:
 @given(st.data())
 def test_compiled_code_writes_and_reads_as_python_does(data: st.DataObject) -> None:
     names = data.draw(st.lists(st.sampled_from(list(ELEMENTS)), min_size=1, max_size=8, unique=True))
-    values = [data.draw(fitting(ELEMENTS[name].type)) for name in names]
-    one, other = Instance(SIZES), Instance(SIZES)
-    writing = Access(one, names, ELEMENTS, "Set")  # type: ignore[arg-type]
-    assert writing._python is None
+    values = [data.draw(numbers_of_type(ELEMENTS[name].type)) for name in names]
+    compiled, in_python = FakeInstance(SIZES), FakeInstance(SIZES)
+    access = Access(compiled, names, ELEMENTS, "Set")  # type: ignore[arg-type]
+    assert access._python is None
+    # not all integers have a negative of the same type: those of aliases are small
     if any(name.endswith(".alias") and not -127 <= v <= 127 for name, v in zip(names, values, strict=True)):
         values = [math.copysign(1.0, value) for value in values]
         values = [abs(v) if ELEMENTS[n].type[0] in "UB" else v for n, v in zip(names, values, strict=True)]
-    assert passed(writing, values)[0] == 0
-    VariableAccess(other, names, ELEMENTS).write(values)  # type: ignore[arg-type]
-    assert struct.pack(f"{len(one.known)}s", repr(one.known).encode()) == struct.pack(
-        f"{len(other.known)}s", repr(other.known).encode()
-    )
-    assert repr(one.known) == repr(other.known)
-    status, found = passed(Access(one, names, ELEMENTS, "Get"), [0.0] * len(names))  # type: ignore[arg-type]
+    assert call_access(access, values)[0] == 0
+    VariableAccess(in_python, names, ELEMENTS).write(values)  # type: ignore[arg-type]
+    assert repr(compiled.values) == repr(in_python.values)
+    status, numbers = call_access(Access(compiled, names, ELEMENTS, "Get"), [0.0] * len(names))  # type: ignore[arg-type]
     assert status == 0
-    assert found == [float(v) for v in VariableAccess(other, names, ELEMENTS).read()]  # type: ignore[arg-type]
+    assert numbers == [float(v) for v in VariableAccess(in_python, names, ELEMENTS).read()]  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(is_plain(), reason="compiled code")
-def test_what_does_not_fit_is_not_written() -> None:
-    below, above = ("UInt8", -1.0), ("UInt8", 256.0)
-    for kind, wrong in (
-        below,
-        above,
+def test_numbers_that_a_type_cannot_hold_are_not_written() -> None:
+    for kind, number in (
+        ("UInt8", -1.0),
+        ("UInt8", 256.0),
         ("Int16", 32768.0),
         ("Boolean", 2.0),
         ("Int8", 0.5),
@@ -142,11 +141,11 @@ def test_what_does_not_fit_is_not_written() -> None:
         ("UInt64", -1.0),
         ("UInt64", 2.0**53 + 2.0),
     ):
-        instance = Instance(SIZES)
+        instance = FakeInstance(SIZES)
         access = Access(instance, [kind], ELEMENTS, "Set")  # type: ignore[arg-type]
-        assert passed(access, [wrong])[0] == typed_calls.NOT_TAKEN
+        assert call_access(access, [number])[0] == typed_calls.NOT_TAKEN
         assert access.clear_misfit() and instance.calls == []
-        assert passed(access, [1.0])[0] == 0 and not access.clear_misfit()
+        assert call_access(access, [1.0])[0] == 0 and not access.clear_misfit()
 
 
 @pytest.mark.skipif(is_plain(), reason="compiled code")
@@ -158,21 +157,21 @@ def test_integers_of_64_bits_are_read_as_the_nearest_real(size: int, sign: str, 
     if (name := kind + part) not in ELEMENTS:
         pytest.skip("an unsigned integer has no alias of the other sign")
     for value in (size, 2**64 - 1 - size if sign else -1 - size):
-        instance = Instance(SIZES)
+        instance = FakeInstance(SIZES)
         element = ELEMENTS[name]
-        instance.known[kind, element.reference] = [0] * (element.size - 1) + [value]
-        status, found = passed(Access(instance, [name], ELEMENTS, "Get"), [0.5])  # type: ignore[arg-type]
-        assert (status, found) == (0, [float(value * element.sign)])
+        instance.values[kind, element.reference] = [0] * (element.size - 1) + [value]
+        status, numbers = call_access(Access(instance, [name], ELEMENTS, "Get"), [0.5])  # type: ignore[arg-type]
+        assert (status, numbers) == (0, [float(value * element.sign)])
 
 
 @pytest.mark.skipif(is_plain(), reason="compiled code")
 def test_a_failed_call_is_named() -> None:
-    access = Access(Instance(SIZES, status=3), ["Int8[1]"], ELEMENTS, "Set")  # type: ignore[arg-type]
-    with pytest.raises(RuntimeError, match="GetInt8"):  # the elements that stay are read before
-        access.check(passed(access, [1.0])[0])
-    access = Access(Instance(SIZES, status=3), ["Int8"], ELEMENTS, "Set")  # type: ignore[arg-type]
+    access = Access(FakeInstance(SIZES, status=3), ["Int8[1]"], ELEMENTS, "Set")  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="GetInt8"):  # the other elements are read first
+        access.check(call_access(access, [1.0])[0])
+    access = Access(FakeInstance(SIZES, status=3), ["Int8"], ELEMENTS, "Set")  # type: ignore[arg-type]
     with pytest.raises(RuntimeError, match="SetInt8"):
-        access.check(passed(access, [1.0])[0])
+        access.check(call_access(access, [1.0])[0])
 
 
 @given(st.one_of(st.floats(), st.floats(width=32), st.floats(-1e-37, 1e-37)))
@@ -185,12 +184,16 @@ def test_single_precision_is_that_of_c(value: float) -> None:
     assert struct.pack("<d", typed_calls.real_of(bits)) == struct.pack("<d", ctypes.c_float(value).value)
 
 
-LEAST, LARGEST = 2.0**-149, 2.0**128
+LEAST_SINGLE, SINGLE_OVERFLOW = 2.0**-149, 2.0**128
 
 
 @pytest.mark.parametrize(
     "value",
-    [*(0.0, -0.0, math.inf, -math.inf), *(LEAST, 0.5 * LEAST, 1.5 * LEAST), *(LARGEST, LARGEST - 2.0**103)],
+    [
+        *(0.0, -0.0, math.inf, -math.inf),
+        *(LEAST_SINGLE, 0.5 * LEAST_SINGLE, 1.5 * LEAST_SINGLE),
+        *(SINGLE_OVERFLOW, SINGLE_OVERFLOW - 2.0**103),
+    ],
 )
-def test_ends_of_single_precision(value: float) -> None:
+def test_limits_of_single_precision(value: float) -> None:
     assert typed_calls.single_of(value) == struct.unpack("<I", bytes(ctypes.c_float(value)))[0]

@@ -1,4 +1,7 @@
-"""How many files and functions of ours one FMU passes from its path to its result."""
+"""How many files and functions of cosim's FMI packages run between an FMU's path and its result.
+
+The limits keep the way that a reader has to follow short: raise them only for a reason.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +16,29 @@ from typing import Any
 import cosim_fmi
 from cosim_fmu import CoSimulation
 
-Made = Callable[..., Path]
+MakeFmu = Callable[..., Path]
 HOME = Path(cosim_fmi.__file__).parent.parent
 PACKAGES = ("cosim_fmi", "cosim_master", "cosim_export", "cosim_ssp", "cosim_fmu")
 
 
 def walk(call: Callable[[], object]) -> dict[str, set[str]]:
-    """The files of our packages for FMI that a call passes, and the functions in each of them."""
-    passed: dict[str, set[str]] = defaultdict(set)
+    """The files of `PACKAGES` that run during a call, and the functions in each of them."""
+    functions: dict[str, set[str]] = defaultdict(set)
 
-    def note(frame: FrameType, event: str, _: Any) -> None:
+    def record_function(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         if event == "call" and not code.co_name.startswith("<"):
-            place = Path(code.co_filename)
-            inside = place.relative_to(HOME) if HOME in place.parents else Path()
-            if inside.parts[:1] and inside.parts[0] in PACKAGES:
-                passed[str(inside)].add(code.co_qualname)
+            path = Path(code.co_filename)
+            relative_path = path.relative_to(HOME) if HOME in path.parents else Path()
+            if relative_path.parts[:1] and relative_path.parts[0] in PACKAGES:
+                functions[str(relative_path)].add(code.co_qualname)
 
-    sys.setprofile(note)
+    sys.setprofile(record_function)
     try:
         call()
     finally:
         sys.setprofile(None)
-    return dict(passed)
+    return dict(functions)
 
 
 def test_functions_are_counted_once_and_by_file() -> None:
@@ -45,29 +48,29 @@ def test_functions_are_counted_once_and_by_file() -> None:
         points = CommunicationPoints(0.0, 1.0, 0.5)
         assert [points.time(i) for i in range(3)] == [0.0, 0.5, 1.0]
 
-    found = walk(call)
-    assert list(found) == ["cosim_master/coupling/run_settings.py"]
-    assert {"CommunicationPoints.time", "CommunicationPoints.count"} <= found.popitem()[1]
+    functions = walk(call)
+    assert list(functions) == ["cosim_master/coupling/run_settings.py"]
+    assert {"CommunicationPoints.time", "CommunicationPoints.count"} <= functions.popitem()[1]
 
 
-def test_the_walk_of_one_fmu_is_short(make_fmu: Made, tmp_path: Path) -> None:
-    first = make_fmu("gain")
-    second = tmp_path / "second.fmu"
-    shutil.copy(first, second)
-    CoSimulation({"gain": first}).simulate(0.1)  # modules and compiled code are loaded
+def test_the_walk_of_one_fmu_is_short(make_fmu: MakeFmu, tmp_path: Path) -> None:
+    fmu = make_fmu("gain")
+    other_fmu = tmp_path / "second.fmu"
+    shutil.copy(fmu, other_fmu)
+    CoSimulation({"gain": fmu}).simulate(0.1)  # loads modules and compiled code
 
     def run() -> None:
-        assert CoSimulation({"gain": second}).simulate(0.1)["gain.y"][-1] == 0.0
+        assert CoSimulation({"gain": other_fmu}).simulate(0.1)["gain.y"][-1] == 0.0
 
-    found = walk(run)
-    assert {"cosim_fmu/co_simulation.py", "cosim_master/run/simulation_run.py"} <= set(found)
-    assert len(found) <= 30, sorted(found)
-    assert sum(map(len, found.values())) < 360
+    functions = walk(run)
+    assert {"cosim_fmu/co_simulation.py", "cosim_master/run/simulation_run.py"} <= set(functions)
+    assert len(functions) <= 30, sorted(functions)
+    assert sum(map(len, functions.values())) < 360
 
 
-def test_two_connected_fmus_pass_few_files_more(make_fmu: Made) -> None:
+def test_two_connected_fmus_run_few_more_files(make_fmu: MakeFmu) -> None:
     parts = {"one": make_fmu("gain", name="one"), "two": make_fmu("mass", name="two")}
     links = ["two.x -> one.u"]
     CoSimulation(parts, links).simulate(0.1)
-    found = walk(lambda: CoSimulation(parts, links).simulate(0.1))
-    assert len(found) <= 39, sorted(found)
+    functions = walk(lambda: CoSimulation(parts, links).simulate(0.1))
+    assert len(functions) <= 39, sorted(functions)

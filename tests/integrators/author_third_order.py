@@ -1,4 +1,7 @@
-"""Methods of order 3 as an author would write them: ROS3P, and a multistep method that begins lower."""
+"""Two methods of order 3 as an author outside would write them: a Rosenbrock and a multistep method.
+
+The multistep method takes its first step at order 2.
+"""
 
 from cosim_integrators.kit import (
     ImplicitStepIntegrator,
@@ -9,11 +12,11 @@ from cosim_integrators.kit import (
     solve_with_matrix,
 )
 
-GAMMA = 0.7886751345948129
+GAMMA = 0.7886751345948129  # 1/2 + 1/sqrt(12)
 
 
 def take_ros3p(system, method, t, t_end):
-    """Three stages, the second and the third at the same place."""
+    """Three stages, the second and the third at the same time and states; coefficients as published."""
     y, c, n, h = system.y, system.c, method.n, t_end - t
     u1, u2, u3, rate = method.vector(0), method.vector(1), method.vector(2), method.vector(3)
     status = factor_matrix(method, GAMMA * h)
@@ -61,7 +64,7 @@ class Ros3p(ImplicitStepIntegrator):
 
 
 def take_am3(system, method, t, t_end):
-    """The polynomial of f through the step before, the start and the end is integrated."""
+    """Integrates the polynomial through f at both ends of the step and at the start of the last one."""
     y, n, h = system.y, method.n, t_end - t
     start, slope, base, before, predicted = (
         method.start,
@@ -70,22 +73,22 @@ def take_am3(system, method, t, t_end):
         method.past(0),
         method.vector(1),
     )
-    w, end, here, past = 0.0, 0.5, 0.5, 0.0
+    w, end_weight, start_weight, past_weight = 0.0, 0.5, 0.5, 0.0
     if method.last_step > 0.0:
         w = h / method.last_step
-        end = (3.0 + 2.0 * w) / (6.0 * (1.0 + w))
-        here = (3.0 + w) / 6.0
-        past = -w * w / (6.0 * (1.0 + w))
+        end_weight = (3.0 + 2.0 * w) / (6.0 * (1.0 + w))
+        start_weight = (3.0 + w) / 6.0
+        past_weight = -w * w / (6.0 * (1.0 + w))
     for m in range(n):
-        base[m] = start[m] + h * here * slope[m]
+        base[m] = start[m] + h * start_weight * slope[m]
         predicted[m] = start[m] + h * slope[m]
         if w > 0.0:
-            base[m] += h * past * before[m]
+            base[m] += h * past_weight * before[m]
             predicted[m] += 0.5 * h * w * (slope[m] - before[m])
         y[m] = predicted[m]
-    status = factor_matrix(method, end * h)
+    status = factor_matrix(method, end_weight * h)
     if status == 0:
-        status = solve_implicit(system, method, t_end, base, end * h)
+        status = solve_implicit(system, method, t_end, base, end_weight * h)
     if status != 0:
         return status
     for m in range(n):
@@ -94,7 +97,7 @@ def take_am3(system, method, t, t_end):
 
 
 def keep_am3(system, method, t, t_end):
-    """The slope at the start."""
+    """Stores the slope at the start for the next step."""
     before = method.past(0)
     for m in range(method.n):
         before[m] = method.slope[m]
@@ -103,7 +106,7 @@ def keep_am3(system, method, t, t_end):
 class Am3(ImplicitStepIntegrator):
     """Adams-Moulton of order 3 with variable steps.
 
-    Law: y' = y + h (end f' + here f + past f_before).
+    Law: y' = y + h (end_weight f' + start_weight f + past_weight f_before).
     """
 
     order, error_exponent, vectors, history = 3, 3, 2, 1

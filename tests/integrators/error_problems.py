@@ -1,8 +1,12 @@
-"""More problems without stiffness: linear systems, mechanics, a motor, a nerve, an epidemic.
+"""The problems on which the true error of integrators is measured: those of `problems` and fourteen others.
 
-Together with `problems` they are what the accuracy of integrators is measured on. `growth` is by how much a
-small change of the start, of each state as a part of its largest value, has grown at most on the way: the
-largest row sum of the derivatives of the states by the start. `test_true_error` computes it again.
+None of them is stiff. Solutions come from SciPy's DOP853 at a relative tolerance of 1e-13.
+
+References
+----------
+T. E. Hull, W. H. Enright, B. M. Fellen, A. E. Sedgwick, "Comparing Numerical Methods for Ordinary
+Differential Equations", SIAM Journal on Numerical Analysis 9 (1972): the test set DETEST. Letters and numbers
+in docstrings are its names of problems.
 """
 
 from __future__ import annotations
@@ -22,8 +26,8 @@ from cosim.kit import WALK_SIGNATURE, compile_function, walk
 Reals = NDArray[np.float64]
 
 
-class Turns(cosim.Component):
-    """x'' = -9 x."""
+class Oscillator(cosim.Component):
+    """x'' = -9 x, with x and x' as one vector."""
 
     y = cosim.auxiliary_state(shape=2, start=[0.0, 3.0])
 
@@ -34,7 +38,7 @@ class Turns(cosim.Component):
 
 
 class Decay(cosim.Component):
-    """y' = -y."""
+    """DETEST A1: y' = -y."""
 
     y = cosim.auxiliary_state(start=1.0)
 
@@ -44,7 +48,7 @@ class Decay(cosim.Component):
 
 
 class Cubic(cosim.Component):
-    """y' = -y^3 / 2."""
+    """DETEST A2: y' = -y^3 / 2."""
 
     y = cosim.auxiliary_state(start=1.0)
 
@@ -54,7 +58,7 @@ class Cubic(cosim.Component):
 
 
 class Reaction(cosim.Component):
-    """Three substances that turn into each other."""
+    """DETEST B2: a linear reaction of three substances."""
 
     y = cosim.auxiliary_state(shape=3, start=[2.0, 0.0, 1.0])
 
@@ -66,7 +70,7 @@ class Reaction(cosim.Component):
 
 
 class Torus(cosim.Component):
-    """A curve that winds round a torus."""
+    """DETEST B4: a curve that winds round a torus."""
 
     y = cosim.auxiliary_state(shape=3, start=[3.0, 0.0, 0.0])
 
@@ -79,7 +83,7 @@ class Torus(cosim.Component):
 
 
 class Cascade(cosim.Component):
-    """Ten tanks, one below the other."""
+    """DETEST C1: a decay chain of ten substances; the last one is stable."""
 
     y = cosim.auxiliary_state(shape=10, start=[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
@@ -92,7 +96,7 @@ class Cascade(cosim.Component):
 
 
 class Masses(cosim.Component):
-    """Five masses on springs with a little damping, pushed at one end."""
+    """A chain of five masses between two walls, on springs with a little damping; a force at the last one."""
 
     q = cosim.position(shape=5)
     u = cosim.speed(shape=5)
@@ -120,7 +124,7 @@ class Pendulum(cosim.Component):
 
 
 class Car(cosim.Component):
-    """A quarter of a car on a wavy road: body and wheel."""
+    """A quarter-car model on a sinusoidal road: heights of body and wheel."""
 
     q = cosim.position(shape=2)
     u = cosim.speed(shape=2)
@@ -135,20 +139,20 @@ class Car(cosim.Component):
 
 
 class Motor(cosim.Component):
-    """A motor with its controller: current, speed and the integral of what is missing."""
+    """A DC motor under PI control of its speed: current, speed, integral of the control error."""
 
     y = cosim.auxiliary_state(shape=3)
 
     @cosim.kernel
     def law(t, y, y_dot):
-        missing = 10.0 * math.sin(0.7 * t) - y[1]
-        y_dot[0] = (2.0 * missing + 5.0 * y[2] - y[0] - 0.1 * y[1]) / 0.1
+        control_error = 10.0 * math.sin(0.7 * t) - y[1]
+        y_dot[0] = (2.0 * control_error + 5.0 * y[2] - y[0] - 0.1 * y[1]) / 0.1
         y_dot[1] = (0.5 * y[0] - 0.05 * y[1]) / 0.2
-        y_dot[2] = missing
+        y_dot[2] = control_error
 
 
 class Nerve(cosim.Component):
-    """FitzHugh and Nagumo's nerve."""
+    """The FitzHugh-Nagumo model of a nerve: voltage and recovery."""
 
     y = cosim.auxiliary_state(shape=2, start=[-1.0, 1.0])
 
@@ -159,7 +163,7 @@ class Nerve(cosim.Component):
 
 
 class Epidemic(cosim.Component):
-    """Those who may fall ill, who are, and who were."""
+    """The SIR model of an epidemic: shares of susceptible, infected and recovered people."""
 
     y = cosim.auxiliary_state(shape=3, start=[0.999, 0.001, 0.0])
 
@@ -170,8 +174,8 @@ class Epidemic(cosim.Component):
         y_dot[2] = 0.5 * y[1]
 
 
-class Falling(cosim.Component):
-    """A fall through air."""
+class FallingBall(cosim.Component):
+    """DETEST E4: a ball that falls through air; height and speed."""
 
     y = cosim.auxiliary_state(shape=2, start=[30.0, 0.0])
 
@@ -181,8 +185,8 @@ class Falling(cosim.Component):
         y_dot[1] = 0.032 - 0.4 * y[1] * y[1]
 
 
-class Swing(cosim.Component):
-    """A mass that hangs on a spring and swings: length and angle."""
+class SpringPendulum(cosim.Component):
+    """A mass that swings on a spring: length of the spring and angle."""
 
     q = cosim.position(shape=2, start=[1.1, 0.1])
     u = cosim.speed(shape=2)
@@ -198,7 +202,17 @@ class Swing(cosim.Component):
 
 @dataclass(frozen=True)
 class ErrorProblem:
-    """A problem, until when, how much it makes of small errors, and the start where it is another one."""
+    """A component that is integrated from 0 to `until`, s.
+
+    Parameters
+    ----------
+    growth : float
+        The condition number of the problem: the largest factor by which the integration amplifies small
+        changes of the start. Each state is measured in its largest value, and the factors of all states at
+        the start add up. `test_growth_of_small_errors` computes these numbers again.
+    starts : sequence of float, optional
+        The states at the start; the component's own without it.
+    """
 
     name: str
     part: type[cosim.Component]
@@ -207,7 +221,7 @@ class ErrorProblem:
     starts: Sequence[float] | None = None
 
     def system(self) -> tuple[cosim.System, cosim.State]:
-        """The system and its State at the start."""
+        """Return the system and its State at the start."""
         model = cosim.Model("m")
         model.add(self.part, "part")
         system = model.build()
@@ -218,24 +232,25 @@ class ErrorProblem:
         return system, state
 
     def solver(self) -> tuple[Callable[..., Callable[[Reals], Reals]], Reals]:
-        """What solves it by SciPy's DOP853, from a start on, and its start."""
+        """Return a function from a start to the solution over time, by SciPy's DOP853, and the start."""
         system, state = self.system()
         arrays, start = system.arrays(state), state.y.copy()
-        whole = compile_function(walk, WALK_SIGNATURE)
+        states, cache = arrays[0], arrays[5]
+        walk_system = compile_function(walk, WALK_SIGNATURE)
 
         def law(t: float, y: Reals) -> Reals:
-            arrays[0][:] = y
-            whole(system.table, system.ints, *system.derivative_range, float(t), *arrays)
-            return arrays[5][: y.size].copy()
+            states[:] = y
+            walk_system(system.table, system.ints, *system.derivative_range, float(t), *arrays)
+            return cache[: y.size].copy()
 
         def solve(start: Reals, rtol: float = 1e-13) -> Callable[[Reals], Reals]:
-            how = {"method": "DOP853", "rtol": rtol, "atol": 1e-3 * rtol, "dense_output": True}
-            return solve_ivp(law, (0.0, self.until), start, **how).sol
+            options = {"method": "DOP853", "rtol": rtol, "atol": 1e-3 * rtol, "dense_output": True}
+            return solve_ivp(law, (0.0, self.until), start, **options).sol
 
         return solve, start
 
 
-GROWTH = {
+GROWTH_OF_PROBLEMS = {
     "modulated": 2.7,
     "logistic": 5.3,
     "populations": 16.0,
@@ -251,9 +266,11 @@ GROWTH = {
     "Pleiades": 5.9e4,
     "Arenstorf": 5.8e4,
 }
-ERROR_PROBLEMS = [ErrorProblem(p.name, p.part, p.until, GROWTH[p.name], p.starts) for p in PROBLEMS]
+ERROR_PROBLEMS = [
+    ErrorProblem(p.name, p.part, p.until, GROWTH_OF_PROBLEMS[p.name], p.starts) for p in PROBLEMS
+]
 ERROR_PROBLEMS += [
-    ErrorProblem("turns", Turns, 2.0 * math.pi, 1.4),
+    ErrorProblem("oscillator", Oscillator, 2.0 * math.pi, 1.4),
     ErrorProblem("decay", Decay, 20.0, 1.0),
     ErrorProblem("cubic", Cubic, 20.0, 1.0),
     ErrorProblem("reaction", Reaction, 20.0, 1.3),
@@ -265,6 +282,6 @@ ERROR_PROBLEMS += [
     ErrorProblem("motor", Motor, 10.0, 4.9),
     ErrorProblem("nerve", Nerve, 20.0, 6.4),
     ErrorProblem("epidemic", Epidemic, 40.0, 105.0),
-    ErrorProblem("falling", Falling, 20.0, 1.1),
-    ErrorProblem("swing", Swing, 5.0, 11.0),
+    ErrorProblem("falling ball", FallingBall, 20.0, 1.1),
+    ErrorProblem("spring pendulum", SpringPendulum, 5.0, 11.0),
 ]

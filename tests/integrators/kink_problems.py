@@ -1,4 +1,7 @@
-"""Systems with kinks, their kinks found in sources in different ways, and references that step over none."""
+"""Systems whose laws have kinks, written in different ways, and reference solutions of them.
+
+The references come from SciPy's DOP853 with steps so short that its error estimate sees every kink.
+"""
 
 import functools
 import hashlib
@@ -18,6 +21,7 @@ UNTIL = 6.0
 
 
 def clamp(value, lower, upper):
+    """Return the value limited to a range; kernel functions call it as a helper."""
     return min(max(value, lower), upper)
 
 
@@ -49,7 +53,7 @@ class OneSidedSpring(cosim.Component):
 
 
 class BranchedSpring(cosim.Component):
-    """The same, written as a branch."""
+    """The law of `OneSidedSpring`, written as a branch."""
 
     q = cosim.position(start=1.0)
     v = cosim.speed()
@@ -149,7 +153,10 @@ def system_of(cls):
 
 
 def solution(cls, start, relative=1e-11, longest=0.02):
-    """At `POINTS`, at which steps end: dense output of a step with a kink inside is not that exact."""
+    """Return the states at `POINTS`.
+
+    Steps end there, since the dense output of a step with a kink inside is less exact.
+    """
     system = system_of(cls)
     state = system.default_state()
 
@@ -160,35 +167,35 @@ def solution(cls, start, relative=1e-11, longest=0.02):
         return state.y_dot.copy()
 
     options = {"rtol": relative, "atol": 0.01 * relative, "max_step": longest}
-    found = [start]
+    states = [start]
     for begin, end in itertools.pairwise(POINTS):
-        found.append(solve_ivp(derivative, (begin, end), found[-1], "DOP853", **options).y[:, -1])
-    return np.transpose(found)
+        states.append(solve_ivp(derivative, (begin, end), states[-1], "DOP853", **options).y[:, -1])
+    return np.transpose(states)
 
 
 @functools.cache
 def reference(cls):
-    """The solution, and how many accuracies of an error at the start the system makes of one."""
-    made_of = f"kinks {Path(__file__).read_text('utf-8')} {cls.__name__} {scipy.__version__}"
-    kept = kit.read_cached(digest := hashlib.sha256(made_of.encode()).hexdigest())
-    if kept is None:
-        exact, grown = computed_reference(cls)
-        kit.write_cached(digest, np.array([grown, *exact.ravel()]).tobytes())
+    """Return the solution, the largest value of each state, and the growth of a small error at the start."""
+    inputs = f"kinks {Path(__file__).read_text('utf-8')} {cls.__name__} {scipy.__version__}"
+    stored = kit.read_cached(digest := hashlib.sha256(inputs.encode()).hexdigest())
+    if stored is None:
+        exact, growth = computed_reference(cls)
+        kit.write_cached(digest, np.array([growth, *exact.ravel()]).tobytes())
     else:
-        grown, *values = np.frombuffer(kept).tolist()
+        growth, *values = np.frombuffer(stored).tolist()
         exact = np.reshape(values, (-1, POINTS.size))
-    return exact, np.abs(exact).max(axis=1), grown
+    return exact, np.abs(exact).max(axis=1), growth
 
 
 def computed_reference(cls):
-    """What `reference` keeps from one run of the tests to the next: it takes seconds."""
+    """Return the solution and the growth of errors; `reference` stores both, since this takes seconds."""
     start = system_of(cls).default_state().y.copy()
     exact = solution(cls, start)
     size = np.abs(exact).max(axis=1)
-    grown = np.zeros(start.size)
+    growth = np.zeros(start.size)
     for m in range(start.size):
-        moved = start.copy()
-        moved[m] += 1e-6 * size[m]
-        # a thousandth of the difference will do
-        grown += np.abs(solution(cls, moved, 1e-9, 0.2) - exact).max(axis=1) / size / 1e-6
-    return exact, float(grown.max())
+        moved_start = start.copy()
+        moved_start[m] += 1e-6 * size[m]
+        # the growth needs three digits, so this solution may be less exact
+        growth += np.abs(solution(cls, moved_start, 1e-9, 0.2) - exact).max(axis=1) / size / 1e-6
+    return exact, float(growth.max())

@@ -1,7 +1,11 @@
 """Problems without stiffness and their solutions: small classical ones, Pleiades, Arenstorf, Brusselator.
 
-The small ones are of the kinds that the test set DETEST puts together: single equations, small and moderate
-systems, orbits of several eccentricities, equations of second order.
+The small ones are those of the test set DETEST; letters and numbers in docstrings are its names of problems.
+
+References
+----------
+T. E. Hull, W. H. Enright, B. M. Fellen, A. E. Sedgwick, "Comparing Numerical Methods for Ordinary
+Differential Equations", SIAM Journal on Numerical Analysis 9 (1972).
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import cosim
 
 
 class Modulated(cosim.Component):
-    """y' = y cos t."""
+    """DETEST A3: y' = y cos t."""
 
     y = cosim.auxiliary_state(start=1.0)
 
@@ -26,7 +30,7 @@ class Modulated(cosim.Component):
 
 
 class Logistic(cosim.Component):
-    """y' = y / 4 (1 - y / 20)."""
+    """DETEST A4: y' = y / 4 (1 - y / 20)."""
 
     y = cosim.auxiliary_state(start=1.0)
 
@@ -36,7 +40,7 @@ class Logistic(cosim.Component):
 
 
 class Populations(cosim.Component):
-    """Lotka and Volterra's prey and predators."""
+    """DETEST B1: Lotka and Volterra's prey and predators."""
 
     y = cosim.auxiliary_state(shape=2, start=[1.0, 3.0])
 
@@ -47,7 +51,7 @@ class Populations(cosim.Component):
 
 
 class RigidBody(cosim.Component):
-    """Euler's equations of a body without torques."""
+    """DETEST B5: Euler's equations of a rigid body without torques."""
 
     y = cosim.auxiliary_state(shape=3, start=[0.0, 1.0, 1.0])
 
@@ -59,7 +63,7 @@ class RigidBody(cosim.Component):
 
 
 class Diffusion(cosim.Component):
-    """Ten points of a rod with cold ends."""
+    """DETEST C3: heat conduction between ten points of a rod with cold ends."""
 
     y = cosim.auxiliary_state(shape=10, start=[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
@@ -72,7 +76,7 @@ class Diffusion(cosim.Component):
 
 
 class Orbit(cosim.Component):
-    """Kepler's problem in the plane."""
+    """DETEST D: Kepler's problem in the plane."""
 
     q = cosim.position(shape=2, start=[1.0, 0.0])
     u = cosim.speed(shape=2, start=[0.0, 1.0])
@@ -86,7 +90,7 @@ class Orbit(cosim.Component):
 
 
 class Bessel(cosim.Component):
-    """Bessel's equation of order one half, from 1 on."""
+    """DETEST E1: Bessel's equation of order one half, from x = 1 on."""
 
     y = cosim.auxiliary_state(shape=2)
 
@@ -98,7 +102,7 @@ class Bessel(cosim.Component):
 
 
 class VanDerPol(cosim.Component):
-    """Van der Pol's oscillator with little damping."""
+    """DETEST E2: van der Pol's oscillator with little damping."""
 
     y = cosim.auxiliary_state(shape=2, start=[2.0, 0.0])
 
@@ -109,7 +113,7 @@ class VanDerPol(cosim.Component):
 
 
 class Duffing(cosim.Component):
-    """A forced oscillator with a cubic spring."""
+    """DETEST E3: Duffing's oscillator, a cubic spring with a force."""
 
     y = cosim.auxiliary_state(shape=2, start=[0.0, 0.0])
 
@@ -174,10 +178,15 @@ class Brusselator(cosim.Component):
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem, until when, and the states there.
+    """A component that is integrated from 0 to `until`, s, and its first states at the end.
 
-    `growth` is how many times larger than the accuracy the error at the end may be: what the problem does to
-    small errors on the way.
+    Parameters
+    ----------
+    growth : float
+        How many times larger than the accuracy the error at the end may be. It covers what the problem makes
+        of small errors on the way, and that errors of steps add up.
+    starts : sequence of float, optional
+        The states at the start; the component's own without it.
     """
 
     name: str
@@ -227,36 +236,33 @@ def bessel(x: float) -> list[float]:
     return [factor * math.sin(x), factor * (math.cos(x) - 0.5 * math.sin(x) / x)]
 
 
-def diffused(t: float) -> list[float]:
-    """By the eigenvectors, which are sines."""
+def temperatures(t: float) -> list[float]:
+    """The solution of `Diffusion`, by the eigenvectors of its matrix, which are sines."""
     k = np.arange(1, 11)
     modes = math.sqrt(2.0 / 11.0) * np.sin(np.outer(k, k) * math.pi / 11.0)
     rates = -4.0 * np.sin(k * math.pi / 22.0) ** 2
-    found: list[float] = (modes @ (np.exp(rates * t) * modes[0])).tolist()
-    return found
+    values: list[float] = (modes @ (np.exp(rates * t) * modes[0])).tolist()
+    return values
 
 
-def turned(t: float) -> list[float]:
-    """Jacobi's elliptic functions."""
+def body_rates(t: float) -> list[float]:
+    """The solution of `RigidBody`: Jacobi's elliptic functions."""
     from scipy.special import ellipj
 
     return [float(value) for value in ellipj(t, 0.51)[:3]]
 
 
 # Positions at t = 3 as Drake's pleiades_system.h quotes them from the Test Set for IVP Solvers (Bari).
-PLEIADES = [0.3706139143970502, 3.237284092057233, -3.222559032418324, 0.6597091455775310, 0.3425581707156584]
-PLEIADES += [
-    1.562172101400631,
-    -0.7003092922212495,
-    -3.943437585517392,
-    -3.271380973972550,
-    5.225081843456543,
+PLEIADES = [
+    *(0.3706139143970502, 3.237284092057233, -3.222559032418324, 0.6597091455775310, 0.3425581707156584),
+    *(1.562172101400631, -0.7003092922212495),
+    *(-3.943437585517392, -3.271380973972550, 5.225081843456543, -2.590612434977470, 1.198213693392275),
+    *(-0.2429682344935824, 1.091449240428980),
 ]
-PLEIADES += [-2.590612434977470, 1.198213693392275, -0.2429682344935824, 1.091449240428980]
 # Start and period of the closed orbit as ProbNum's problem `threebody` and russell_ode's samples give them.
 ARENSTORF = [0.994, 0.0, 0.0, -2.00158510637908252240537862224]
 PERIOD = 17.0652165601579625588917206249
-# In extended precision: see `extended`; test_problems computes them again.
+# At t = 20, in extended precision: `test_references_in_extended_precision` computes them again.
 POPULATIONS = [0.6761876008576606, 0.18608160996400297]
 VAN_DER_POL = [2.0081497621749484, -0.04250887527320215]
 DUFFING = [-0.10041788586472407, 0.24114001320959555]
@@ -266,8 +272,8 @@ PROBLEMS = [
     Problem("modulated", Modulated, 20.0, [math.exp(math.sin(20.0))], 100.0),
     Problem("logistic", Logistic, 20.0, [20.0 / (1.0 + 19.0 * math.exp(-5.0))], 10.0),
     Problem("populations", Populations, 20.0, POPULATIONS, 500.0),
-    Problem("rigid body", RigidBody, 20.0, turned(20.0), 50.0),
-    Problem("diffusion", Diffusion, 5.0, diffused(5.0), 10.0),
+    Problem("rigid body", RigidBody, 20.0, body_rates(20.0), 50.0),
+    Problem("diffusion", Diffusion, 5.0, temperatures(5.0), 10.0),
     Problem("orbit 0.1", Orbit, 20.0, orbit_at(20.0, 0.1), 500.0, orbit(0.1)),
     Problem("orbit 0.5", Orbit, 20.0, orbit_at(20.0, 0.5), 5000.0, orbit(0.5)),
     Problem("orbit 0.9", Orbit, 20.0, orbit_at(20.0, 0.9), 5000.0, orbit(0.9)),

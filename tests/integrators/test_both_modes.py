@@ -1,4 +1,4 @@
-"""Every explicit method goes to the same bytes compiled and as plain Python."""
+"""Every explicit method ends a run with the same bytes compiled and in plain Python."""
 
 import hashlib
 
@@ -11,24 +11,24 @@ FIXED = ["explicit_euler", "runge_kutta_4", "semi_implicit_euler", "velocity_ver
 
 
 class Digests:
-    """Ends of runs, with a point inside their last step."""
+    """Digests of states at the ends of runs and in the middle of their last steps."""
 
     @classmethod
     def ends(cls) -> list[str]:
-        """For each method its name and a digest."""
-        found = []
+        """Return the name of each method and a digest."""
+        digests = []
         for name in [*ADAPTIVE, *FIXED]:
             options = {"accuracy": 1e-3} if name in ADAPTIVE else {"fixed_step": 0.05}
             system = known_system()
             simulator = cosim.Simulator(system, integrator=f"integrators.{name}", **options)
             simulator.advance_to(0.1)
             simulator.step(0.15)
-            inside = simulator.state.y.copy()
+            middle = simulator.state.y.copy()
             integrator = simulator.integrator
-            integrator.interpolate(0.5 * (integrator.previous_time + simulator.state.time), inside)
-            data = simulator.state.to_bytes() + inside.tobytes()
-            found.append(f"{name} {hashlib.sha256(data).hexdigest()}")
-        return found
+            integrator.interpolate(0.5 * (integrator.previous_time + simulator.state.time), middle)
+            data = simulator.state.to_bytes() + middle.tobytes()
+            digests.append(f"{name} {hashlib.sha256(data).hexdigest()}")
+        return digests
 
 
 def test_compiled_is_plain_python() -> None:

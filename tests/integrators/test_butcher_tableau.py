@@ -1,4 +1,8 @@
-"""The check of coefficients: every rooted tree up to the order, for solution, error and dense output."""
+"""A `ButcherTableau` checks its coefficients against the order conditions.
+
+There is one condition for each rooted tree up to the order, for the solution, the error estimate and the
+dense output.
+"""
 
 import math
 
@@ -57,19 +61,19 @@ def test_every_mistyped_coefficient_is_found(row: int) -> None:
             ButcherTableau(order=5, a=a, b=list(good.b), c=list(good.c))
 
 
-def test_too_high_an_order_says_which_one_holds() -> None:
+def test_the_error_of_a_too_high_order_names_the_right_order() -> None:
     with pytest.raises(cosim.ModelError, match="4.*5: correct a coefficient.*order=4"):
         ButcherTableau(**{**CLASSIC, "order": 5})
 
 
-def test_all_faults_of_shape_at_once() -> None:
+def test_all_faults_of_shape_are_reported_at_once() -> None:
     with pytest.raises(cosim.ModelError) as caught:
         ButcherTableau(order=11, a=[[], [1, 2]], b=[0.5, 0.5], c=[0], error=[1])
     assert len(caught.value.problems) == 4
 
 
 @pytest.mark.parametrize(
-    ("more", "text"),
+    ("wrong_coefficients", "text"),
     [
         ({"error": [0.1, 0, 0, 0]}, "sum to 0"),
         ({"error": [0, 0, 0, 0]}, "all zero"),
@@ -78,18 +82,19 @@ def test_all_faults_of_shape_at_once() -> None:
         ({"b": [1 / 6, 1 / 3, 1 / 3, math.nan]}, "finite"),
     ],
 )
-def test_wrong_weights_are_refused(more, text) -> None:
+def test_wrong_weights_are_refused(wrong_coefficients, text) -> None:
     with pytest.raises(cosim.ModelError, match=text):
-        ButcherTableau(**{**CLASSIC, **more})
+        ButcherTableau(**{**CLASSIC, **wrong_coefficients})
 
 
 def test_flat_coefficients_hold_the_nonzero_ones() -> None:
+    """Each row has an offset; there are the number of its entries and pairs of index and value."""
     tableau = RungeKuttaMerson.tableau
     flat = tableau.coefficients
     stages, rows = int(flat[0]), int(flat[6])
     for i, row in enumerate([*tableau.a, tableau.b, tableau.error]):
-        at = int(flat[rows + i])
-        pairs = flat[at + 1 : at + 1 + 2 * int(flat[at])].reshape(-1, 2)
+        offset = int(flat[rows + i])
+        pairs = flat[offset + 1 : offset + 1 + 2 * int(flat[offset])].reshape(-1, 2)
         dense = np.zeros(stages)
         dense[pairs[:, 0].astype(int)] = pairs[:, 1]
         assert np.array_equal(dense, row)

@@ -1,4 +1,4 @@
-"""Generalized-alpha: the contract, order 2 with and without constraints, and the chosen damping."""
+"""Generalized-alpha: the contract, order 2 with and without constraints, the damping of high frequencies."""
 
 import math
 
@@ -21,10 +21,11 @@ class TestContract(IntegratorContract):
 
 class TestContractWithoutDamping(IntegratorContract):
     make = staticmethod(lambda **options: GeneralizedAlpha(rho_infinity=1.0, **options))
-    test_has_a_docstring = None  # that of the class is seen above
+    test_has_a_docstring = None  # the contract above tests that of the class
 
 
 def run(system: cosim.System, until: float, rho: float, **options: float) -> cosim.State:
+    """Return the State at the end of a run from the default state, assembled."""
     state = system.default_state()
     cosim.assemble(system, state)
     integrator = GeneralizedAlpha(rho_infinity=rho, **options)
@@ -34,7 +35,7 @@ def run(system: cosim.System, until: float, rho: float, **options: float) -> cos
 
 
 def pendulum() -> cosim.System:
-    """A point that three coordinates carry, at the end of a rod."""
+    """Return a point with three coordinates at the end of a rod."""
     model = Multibody("pendulum", gravity=(0, 0, -GRAVITY))
     bob = model.body("bob", mass=2.0, inertia=(0.1, 0.1, 0.1))
     model.joint("translation", child=bob, q=[math.sin(START), 0, -math.cos(START)])
@@ -43,14 +44,14 @@ def pendulum() -> cosim.System:
 
 
 def angle(t: float) -> tuple[float, float]:
-    """Angle and its rate, t after a pendulum of 1 m has started at `START` at rest."""
+    """Return the angle and its rate of a pendulum of 1 m, t after it has started at `START` at rest."""
     k = math.sin(START / 2)
     sn, cn, dn, _ = ellipj(math.sqrt(GRAVITY) * t + ellipk(k * k), k * k)
     return 2 * math.asin(k * sn), 2 * k * math.sqrt(GRAVITY) * cn * dn / math.sqrt(1 - (k * sn) ** 2)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.6, 1.0])
-def test_second_order_on_a_rod_and_in_its_force(rho: float) -> None:
+def test_order_2_of_positions_speeds_and_forces_of_a_rod(rho: float) -> None:
     system, errors, until = pendulum(), [], 1.3
     theta, rate = angle(until)
     position = np.array([math.sin(theta), 0, -math.cos(theta)])
@@ -69,7 +70,7 @@ def test_second_order_on_a_rod_and_in_its_force(rho: float) -> None:
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.8])
-def test_second_order_with_quaternions(rho: float) -> None:
+def test_order_2_with_quaternions(rho: float) -> None:
     """The axis of a free symmetric body rotates about its angular momentum at a known rate."""
     model = Multibody("top", gravity=(0, 0, 0))
     model.body("top", mass=1.0, inertia=(1.0, 1.0, 2.0))
@@ -88,20 +89,24 @@ def test_second_order_with_quaternions(rho: float) -> None:
 
 
 def stiff_pair(stiffness: float) -> tuple[cosim.System, float]:
-    """Two slides, one of which a coupler moves three times as far; the frequency, rad/s."""
+    """Return two coupled slides, the second of which moves three times as far, and their frequency, rad/s."""
     model = Multibody("slides", gravity=(0, 0, 0))
-    for name, q in (("one", 1e-3), ("two", 3e-3)):
+    for name, q in (("first", 1e-3), ("second", 3e-3)):
         model.body(name, mass=1.0, inertia=(0.1, 0.1, 0.1))
         model.joint("slider", child=name, q=q)
-    model.add("mechanics.coordinate_spring", "spring", coordinate="one_joint", stiffness=stiffness)
+    model.add("mechanics.coordinate_spring", "spring", coordinate="first_joint", stiffness=stiffness)
     model.add(
-        "mechanics.coordinate_coupler", "coupler", coordinate1="one_joint", coordinate2="two_joint", ratio=3.0
+        "mechanics.coordinate_coupler",
+        "coupler",
+        coordinate1="first_joint",
+        coordinate2="second_joint",
+        ratio=3.0,
     )
     return model.build(), math.sqrt(stiffness / 10.0)
 
 
 def oscillator(wh: float, rho: float, steps: int) -> list[float]:
-    """x of x'' = -w^2 x from 1e-3 at rest, h = 1, with the formulas as they are published."""
+    """Return x of x'' = -w^2 x from 1e-3 at rest with h = 1, by the published formulas."""
     alpha_m, alpha_f = (2 * rho - 1) / (rho + 1), rho / (rho + 1)
     gamma, beta = 0.5 - alpha_m + alpha_f, 0.25 * (1 - alpha_m + alpha_f) ** 2
     w2, x, v = wh * wh, 1e-3, 0.0
@@ -124,7 +129,7 @@ def oscillator(wh: float, rho: float, steps: int) -> list[float]:
 
 
 @pytest.mark.parametrize(("wh", "rho"), [(0.5, 0.6), (20.0, 0.8), (2e3, 0.3)])
-def test_a_constrained_oscillation_is_that_of_the_formulas(wh: float, rho: float) -> None:
+def test_a_constrained_oscillation_follows_the_published_formulas(wh: float, rho: float) -> None:
     system, w = stiff_pair(1e6)
     state = system.default_state()
     cosim.assemble(system, state)
@@ -142,7 +147,10 @@ def test_a_constrained_oscillation_is_that_of_the_formulas(wh: float, rho: float
 def test_high_frequencies_are_damped_by_the_chosen_radius(rho: float) -> None:
     """A step has the triple eigenvalue -rho: from step n to step 2 n the factor is about rho^n."""
     system, w = stiff_pair(1e6)
-    h, n = 1e3 / w, 60 if rho > 0.6 else 20  # later corrections of the coupler, 1e-10 m, are larger
+    h, n = (
+        1e3 / w,
+        60 if rho > 0.6 else 20,
+    )  # with small rho, corrections of the coupler, 1e-10 m, soon are larger than x
     middle = abs(run(system, n * h, rho, fixed_step=h).q[0])
     end = abs(run(system, 2 * n * h, rho, fixed_step=h).q[0])
     assert end <= 8.0 * rho**n * middle + 1e-18
@@ -150,7 +158,7 @@ def test_high_frequencies_are_damped_by_the_chosen_radius(rho: float) -> None:
         assert end >= 0.5 * rho**n * middle
 
 
-def test_states_of_first_order_are_damped_alike() -> None:
+def test_states_of_first_order_have_the_same_damping() -> None:
     class Decay(cosim.Component):
         """z' = -1e8 z."""
 
@@ -175,6 +183,6 @@ def test_the_position_of_a_pendulum_with_error_control() -> None:
     assert np.abs(state.q - [math.sin(theta), 0, -math.cos(theta)]).max() < 2e-4
 
 
-def test_a_radius_outside_is_refused() -> None:
+def test_a_spectral_radius_above_1_is_refused() -> None:
     with pytest.raises(cosim.ModelError, match="rho_infinity.*1.5.*number.*0.*1"):
         GeneralizedAlpha(rho_infinity=1.5, fixed_step=0.1)

@@ -1,4 +1,4 @@
-"""The contract kit on every implicit method."""
+"""Every implicit method keeps the contract of integrators."""
 
 import numpy as np
 
@@ -38,17 +38,17 @@ class TestBdf(IntegratorContract):
     make = Bdf
 
     def test_polynomials_are_exact(self) -> None:
-        """Those of degree 1: the first step has order 1."""
+        """Polynomials of degree 1 are exact: the first step has order 1."""
         system = power_system(1)
         integrator, state = self.started(system, fixed_step=0.3)
         step_until(integrator, system, state, 1.0)
         assert float(np.abs(state.y - powers(1.0, 1)).max()) <= 1e-12
 
 
-def test_a_method_that_derives_from_another_has_its_estimate() -> None:
-    class Longer(Trapezoid):
-        """Steps of another length."""
+def test_a_subclass_has_the_error_order_of_its_base() -> None:
+    class LongerSteps(Trapezoid):
+        """A trapezoidal rule with another share of the accuracy for a step."""
 
         step_share = (1.0, 1 / 2)
 
-    assert Longer().error_order == Trapezoid().error_order == 3
+    assert LongerSteps().error_order == Trapezoid().error_order == 3

@@ -1,6 +1,6 @@
-"""Exact Jacobians are those of the states alone, whatever stood in the work arrays before.
+"""Old values in the work arrays do not change exact Jacobians.
 
-While witnesses are held, numbers of another length stand there.
+The arrays are shared: while witnesses are held, they hold derivatives of another length.
 """
 
 from __future__ import annotations
@@ -23,17 +23,18 @@ class Driven(cosim.Component):
         far_dot[0] = size * (near - far)
 
 
-def final_state(before: float) -> bytes:
+def final_state(old_value: float) -> bytes:
+    """Return the State at 2 s of a run that finds this value in its work arrays."""
     model = cosim.Model("m")
     model.add(Driven, "x")
     simulator = cosim.Simulator(model.build(), integrator="integrators.radau5", accuracy=1e-6)
     simulator.initialize()
     work = simulator._step.arrays.work
     system = simulator.system
-    work[-(system.new_cache().size + 2) :] = before
+    work[-(system.new_cache().size + 2) :] = old_value
     simulator.advance_to(2.0)
     return simulator.state.to_bytes()
 
 
-def test_nothing_moves_but_the_states() -> None:
+def test_the_run_does_not_depend_on_old_values_in_the_work_arrays() -> None:
     assert final_state(1e3) == final_state(0.0)

@@ -1,4 +1,4 @@
-"""Jumps of a derivative that no event locates, at accuracies near what time can resolve."""
+"""Steps across a jump of a derivative that no event locates, at an accuracy near the resolution of time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class JumpingRate(cosim.Component):
 
 
 class SingularRate(cosim.Component):
-    """A rate that grows beyond all bounds at 0.5 s; its integral does not."""
+    """A rate that tends to infinity at 0.5 s, while its integral stays finite."""
 
     x = cosim.auxiliary_state()
 
@@ -44,15 +44,17 @@ EXPLICIT = ("runge_kutta_merson", "bogacki_shampine", "dormand_prince", "tsitour
 
 
 def model(part: type[cosim.Component], **values: float) -> cosim.Model:
-    """A model of one part."""
-    made = cosim.Model("jumps")
-    made.add(part, "part", **values)
-    return made
+    """Return a model of one part."""
+    jumps = cosim.Model("jumps")
+    jumps.add(part, "part", **values)
+    return jumps
 
 
 @pytest.mark.parametrize("integrator", EXPLICIT)
 @pytest.mark.parametrize("height", [0.0, 1.0, 1e6, -1e6])
-def test_a_step_across_a_jump_is_no_shorter_than_time_can_resolve(integrator: str, height: float) -> None:
+def test_steps_across_a_jump_are_not_shorter_than_the_resolution_of_time(
+    integrator: str, height: float
+) -> None:
     result = model(JumpingRate, height=height).simulate(
         until=2.0, accuracy=1e-10, integrator=f"integrators.{integrator}"
     )
@@ -62,6 +64,6 @@ def test_a_step_across_a_jump_is_no_shorter_than_time_can_resolve(integrator: st
 
 @pytest.mark.parametrize("integrator", EXPLICIT)
 @pytest.mark.parametrize("part", [SingularRate, Explosion])
-def test_a_singularity_is_no_jump(integrator: str, part: type[cosim.Component]) -> None:
+def test_a_singularity_is_an_error(integrator: str, part: type[cosim.Component]) -> None:
     with pytest.raises(cosim.SimulationError, match="step smaller than|thousand million steps"):
         model(part).simulate(until=2.0, accuracy=1e-10, integrator=f"integrators.{integrator}")

@@ -27,6 +27,7 @@ METHODS = [
 
 
 def integrator_of(name, **options):
+    """Return a new integrator."""
     return cosim.registry().get("integrator", f"integrators.{name}")(**options)
 
 
@@ -119,7 +120,7 @@ def test_implicit_steps_across_a_kink_iterate_more_than_once(method) -> None:
 
 
 class AtKink(cosim.Component):
-    """Three states with kinks: one starts there and leaves, one starts there and stays, one touches."""
+    """Three states: one leaves a kink at the start, one stays on a kink, one touches a kink at 1 s."""
 
     leaves = cosim.auxiliary_state(start=0.0)
     stays = cosim.auxiliary_state(start=0.0)
@@ -168,7 +169,7 @@ def test_a_start_exactly_on_a_kink_costs_no_accuracy(method, kink) -> None:
 
 
 class Stick(cosim.Component):
-    """Dry friction written as a jump: the speed chatters around zero, where no step can end for good."""
+    """Dry friction written as a jump: the speed chatters around zero."""
 
     v = cosim.auxiliary_state(start=1.0)
 

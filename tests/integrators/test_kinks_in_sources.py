@@ -1,4 +1,4 @@
-"""Kinks that the source of a kernel function shows, as functions whose sign changes there."""
+"""Kinks that are read from the source of a kernel function, as functions that change sign at them."""
 
 import inspect
 
@@ -46,6 +46,7 @@ def test_values_that_are_constant_have_no_kinks() -> None:
 
 
 def law_of_neighbours(x, y_dot):
+    """Branches that depend on indices and lengths alone."""
     last = len(x) - 1
     for i in range(last + 1):
         left = x[i - 1] if i > 0 else 0.0
@@ -56,6 +57,7 @@ def law_of_neighbours(x, y_dot):
 
 
 def law_with_branches(x, n, y_dot):
+    """A branch on a state, and one on an argument."""
     for i in range(len(x)):
         if x[i] > 0.0:
             y_dot[i] = float(i)
@@ -80,12 +82,12 @@ def test_the_nearer_side() -> None:
 class FromTables(cosim.Component):
     """Reads a table with kinks at a state, and a straight one at a parameter."""
 
-    at = cosim.parameter(default=0.5)
+    place = cosim.parameter(default=0.5)
     x = cosim.auxiliary_state(start=1.0)
 
     @cosim.kernel
-    def law(at, x, x_dot):
-        slope = interp(at, (0.0, 1.0), (1.0, 2.0))
+    def law(place, x, x_dot):
+        slope = interp(place, (0.0, 1.0), (1.0, 2.0))
         x_dot[0] = -interp(x, (0.0, 0.5, 1.0), (0.0, 0.1, 1.0)) - slope * max(x - 0.2, 0.0)
 
 

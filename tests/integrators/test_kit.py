@@ -1,4 +1,4 @@
-"""Every explicit integrator of ours keeps the contract, and so does one that an author brings."""
+"""All explicit integrators keep the contract, those of this package and two that an author could write."""
 
 import inspect
 
@@ -27,6 +27,7 @@ IDS = [
 
 @pytest.fixture(params=IDS)
 def method(request):
+    """Set the integrator of the test class."""
     request.cls.make = cosim.registry().get("integrator", f"integrators.{request.param}")
 
 
@@ -58,8 +59,8 @@ def test_each_method_names_its_publication(name):
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["semi_implicit_euler", "velocity_verlet", "yoshida_4"])
 def test_energy_over_a_hundred_thousand_periods(name):
-    class Long(IntegratorContract):
+    class LongRun(IntegratorContract):
         make = cosim.registry().get("integrator", f"integrators.{name}")
         periods = 100_000
 
-    Long().test_symplectic_methods_keep_the_energy()
+    LongRun().test_symplectic_methods_keep_the_energy()

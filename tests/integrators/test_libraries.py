@@ -1,4 +1,4 @@
-"""Integrators of other libraries behind our contract."""
+"""Integrators of SciPy and SUNDIALS: accuracy, targets, dense output, failures, events, delays."""
 
 import importlib.util
 import math
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from block_system import BlockSystem, run
 from delay_sources import Sine
+from stiff_models import Follower
 from stiff_problems import PROBLEMS
-from test_implicit_models import Follower
 
 import cosim
 from cosim import kit
@@ -27,27 +27,66 @@ ALL = [ScipyDop853, *STIFF]
 SYSTEM = known_system()
 
 
+class NanAfterTime(cosim.Component):
+    """y' = -y until t = 0.5, and NaN after it."""
+
+    y = cosim.auxiliary_state(start=0.5)
+
+    @cosim.kernel
+    def derivatives(t, y, y_dot):
+        y_dot[0] = -y if t < 0.5 else math.nan
+
+
+class NanBelowState(cosim.Component):
+    """x' = -sqrt(x) down to x = 0.5, and NaN below it."""
+
+    x = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(x, x_dot):
+        x_dot[0] = -math.sqrt(x) if x > 0.5 else math.nan
+
+
+class Oscillator(cosim.Component):
+    """x = sin 3 t, and its square as an output."""
+
+    x = cosim.auxiliary_state()
+    v = cosim.auxiliary_state(start=3.0)
+    square = cosim.output()
+
+    @cosim.kernel
+    def derivatives(x, v, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = -9.0 * x
+
+    @cosim.kernel
+    def outputs(x, square):
+        square[0] = x * x
+
+
 def started(method, **options):
+    """Return an initialized integrator and its State."""
     state = SYSTEM.default_state().realize(cosim.Stage.ACCELERATION)
     integrator = method(**options)
     integrator.initialize(SYSTEM, state)
     return integrator, state
 
 
-def step_until(integrator, state, target, system=SYSTEM):
+def step_until(integrator, state, target):
+    """Step until a time; each step has to succeed."""
     while state.time < target:
-        assert integrator.step(system, state, target) is kit.StepCode.DONE
+        assert integrator.step(SYSTEM, state, target) is kit.StepCode.DONE
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_steps_keep_the_accuracy_and_land(method) -> None:
+def test_steps_keep_the_accuracy_and_end_at_targets(method) -> None:
     errors = []
     for accuracy in (1e-4, 1e-8):
         integrator, state = started(method, accuracy=accuracy)
         for target in (0.3, 1.0, 2.0):
             step_until(integrator, state, target)
             assert state.time == target
-        assert np.array_equal(state.y_dot[:1], state.y[1:2])  # the cache is that of the end
+        assert np.array_equal(state.y_dot[:1], state.y[1:2])  # the cache is evaluated at the end of the step
         errors.append(np.abs(state.y - exact(2.0)).max())
         assert errors[-1] < 100 * accuracy
     assert errors[1] < 0.01 * errors[0]
@@ -58,7 +97,7 @@ def test_steps_keep_the_accuracy_and_land(method) -> None:
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize("units", [1, 2, 4, 17])
 def test_targets_a_few_units_in_the_last_place_apart(method, units) -> None:
-    """No library begins for a time that it cannot tell from the present one."""
+    """Libraries refuse targets that they cannot distinguish from the present; the integrators reach them."""
     integrator, state = started(method, accuracy=1e-8)
     for target in (0.1 + 0.2, 1.0, 4.7):
         step_until(integrator, state, target)
@@ -74,8 +113,8 @@ def test_targets_a_few_units_in_the_last_place_apart(method, units) -> None:
     assert integrator.statistics.steps < 1000
 
 
-def test_ends_that_are_sums_of_doubles_meet_exact_ticks() -> None:
-    """An end that is one unit behind the tick of a timer, or a few before or behind it."""
+def test_ends_next_to_exact_ticks() -> None:
+    """Sums of doubles end a run a few units in the last place before or after the tick of a timer."""
 
     class Ticking(cosim.Component):
         """An oscillator beside a timer."""
@@ -98,9 +137,9 @@ def test_ends_that_are_sums_of_doubles_meet_exact_ticks() -> None:
     system = model.build()
     ends = np.cumsum(np.full(33, 0.1)).tolist()
     units = {1: 0.0, 3: 1.0, 8: -1.0, 10: -0.5, 33: 4.0}
-    for count, apart in units.items():
+    for count, distance in units.items():
         until, tick = ends[count - 1], count / 10
-        assert (until - tick) / math.ulp(tick) == apart
+        assert (until - tick) / math.ulp(tick) == distance
         result = cosim.simulate(
             system, until=until, integrator="integrators.scipy_lsoda", signals=["p.n", "p.x"]
         )
@@ -109,7 +148,7 @@ def test_ends_that_are_sums_of_doubles_meet_exact_ticks() -> None:
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_dense_output_and_a_step_taken_again(method) -> None:
+def test_dense_output_and_redo(method) -> None:
     integrator, state = started(method, accuracy=1e-7)
     for _ in range(12):
         integrator.step(SYSTEM, state, 2.0)
@@ -122,7 +161,7 @@ def test_dense_output_and_a_step_taken_again(method) -> None:
     assert np.array_equal(out, state.y)
     assert integrator.redo(SYSTEM, state, 0.5 * (begin + end)) is kit.StepCode.DONE
     assert state.time == 0.5 * (begin + end)
-    # what comes behind an event is foreseen on the step as it was
+    # after a redo, dense output still covers the whole step: later events are predicted on it
     integrator.interpolate(begin + 0.7 * (end - begin), out)
     assert np.abs(out - exact(begin + 0.7 * (end - begin))).max() < 1e-4
     assert np.abs(state.y - exact(state.time)).max() < 1e-5
@@ -133,7 +172,7 @@ def test_dense_output_and_a_step_taken_again(method) -> None:
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_limits_are_kept(method) -> None:
+def test_steps_are_not_longer_than_the_limit(method) -> None:
     integrator, state = started(method, accuracy=1e-3)
     while state.time < 1.0:
         before = state.time
@@ -142,7 +181,7 @@ def test_limits_are_kept(method) -> None:
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_a_failure_leaves_the_state(method) -> None:
+def test_a_failure_leaves_the_state_as_before(method) -> None:
     system = known_system(end_of_law=0.5)
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
     integrator = method(accuracy=1e-6)
@@ -157,7 +196,7 @@ def test_a_failure_leaves_the_state(method) -> None:
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_a_restored_state_goes_on_accurately(method) -> None:
+def test_a_restored_state_is_integrated_accurately(method) -> None:
     assert not method.capabilities.resumes_exactly
     integrator, state = started(method, accuracy=1e-6)
     step_until(integrator, state, 1.0)
@@ -169,7 +208,7 @@ def test_a_restored_state_goes_on_accurately(method) -> None:
 @pytest.mark.few(1)
 @pytest.mark.parametrize("method", STIFF)
 def test_a_stiff_problem(method) -> None:
-    problem = PROBLEMS[3]
+    problem = next(problem for problem in PROBLEMS if problem.name == "HIRES")
     system = BlockSystem(problem.block, 8)
     state = system.state(problem.start)
     integrator = method(accuracy=1e-6, absolute_tolerance=1e-10)
@@ -190,7 +229,7 @@ def test_an_event(method) -> None:
     assert simulator.state["follower.y"] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_what_they_cannot_do_is_refused() -> None:
+def test_options_that_libraries_do_not_support_are_refused() -> None:
     with pytest.raises(cosim.ModelError, match="chooses its steps"):
         ScipyRadau(fixed_step=0.1)
     with pytest.raises(cosim.ModelError, match="differs from state"):
@@ -198,88 +237,51 @@ def test_what_they_cannot_do_is_refused() -> None:
 
 
 @pytest.mark.skipif(HAS_SUNDAE, reason="scikit-sundae is installed")
-def test_a_missing_library_is_said() -> None:
+def test_the_error_of_a_missing_library_names_the_extra() -> None:
     with pytest.raises(cosim.ModelError, match=r"pip install cosim-framework\[sundials\]"):
         Cvode(accuracy=1e-6)
 
 
-class Cliff(cosim.Component):
-    """y' = -y until t = 0.5; beyond it there is no derivative."""
-
-    y = cosim.auxiliary_state(start=0.5)
-
-    @cosim.kernel
-    def derivatives(t, y, y_dot):
-        y_dot[0] = -y if t < 0.5 else math.nan
-
-
-class Edge(cosim.Component):
-    """x' = -sqrt(x) down to x = 0.5, and not known below."""
-
-    x = cosim.auxiliary_state(start=1.0)
-
-    @cosim.kernel
-    def derivatives(x, x_dot):
-        x_dot[0] = -math.sqrt(x) if x > 0.5 else math.nan
-
-
 @pytest.mark.by_turns
-@pytest.mark.parametrize("part", [Cliff, Edge])
+@pytest.mark.parametrize("part", [NanAfterTime, NanBelowState])
 @pytest.mark.parametrize("method", ALL)
-def test_a_derivative_that_is_nan_ends_the_run_and_is_named(method, part, monkeypatch) -> None:
+def test_a_derivative_of_nan_ends_the_run_with_the_name_of_the_state(method, part, monkeypatch) -> None:
     compiled, evaluations = kit.compile_function, 0
 
-    def counting(function, signature):
+    def counting_compile(function, signature):
         walk = compiled(function, signature)
 
-        def counted(*arguments):
+        def counted_walk(*arguments):
             nonlocal evaluations
             evaluations += 1
-            assert evaluations < 5_000, "it does not end"
+            assert evaluations < 5_000, "the run does not end"
             return walk(*arguments)
 
-        return counted
+        return counted_walk
 
-    monkeypatch.setattr(library_integrator, "compile_function", counting)
+    monkeypatch.setattr(library_integrator, "compile_function", counting_compile)
     model = cosim.Model("cliff")
     model.add(part, "part")
     with pytest.raises(cosim.SimulationError, match=r"part\.[xy]: (its derivative|it) is nan"):
         model.simulate(until=2.0, integrator=method, accuracy=1e-6)
 
 
-class Turning(cosim.Component):
-    """x = sin 3 t, and its square."""
-
-    x = cosim.auxiliary_state()
-    v = cosim.auxiliary_state(start=3.0)
-    square = cosim.output()
-
-    @cosim.kernel
-    def derivatives(x, v, x_dot, v_dot):
-        x_dot[0] = v
-        v_dot[0] = -9.0 * x
-
-    @cosim.kernel
-    def outputs(x, square):
-        square[0] = x * x
-
-
 @pytest.mark.parametrize("method", ALL)
-def test_a_delay_without_a_state_is_refined(method) -> None:
-    """A step that would need too many points, where the library has nothing to integrate: a ValueError."""
+def test_a_delay_in_a_model_without_states(method) -> None:
+    """Steps that would need too many points of history are shortened, without a state to integrate."""
     model = cosim.Model("wave")
     model.add(Sine, "wave")
     model.add("measures.delay", "late", source="wave.y", delay=0.7)
     result = model.simulate(until=2.0, integrator=method(accuracy=1e-7), output_interval=0.01)
-    wanted = np.sin(6.0 * np.maximum(result.time - 0.7, 0.0))
-    assert np.abs(result["late"] - wanted).max() < 1e-6
+    expected = np.sin(6.0 * np.maximum(result.time - 0.7, 0.0))
+    assert np.abs(result["late"] - expected).max() < 1e-6
 
 
-@pytest.mark.parametrize("source", ["turning.x", "turning.square"])
-def test_a_delay_that_stops_a_library_again_and_again(source: str) -> None:
-    """LSODA began anew, at first order, at each step: 10^5 accuracies, or a number that was none."""
-    model = cosim.Model("turning")
-    model.add(Turning, "turning")
+@pytest.mark.parametrize("source", ["oscillator.x", "oscillator.square"])
+def test_a_delay_that_ends_many_steps_of_lsoda(source: str) -> None:
+    """If LSODA restarted at first order after each of these ends, errors would be 10^5 accuracies or NaN."""
+    model = cosim.Model("delayed")
+    model.add(Oscillator, "oscillator")
     model.add("measures.delay", "late", source=source, delay=0.7)
     result = model.simulate(until=3.0, integrator="integrators.scipy_lsoda", accuracy=1e-8)
     late = np.sin(3.0 * np.maximum(result.time - 0.7, 0.0))
@@ -291,10 +293,10 @@ def test_a_delay_that_stops_a_library_again_and_again(source: str) -> None:
 @pytest.mark.parametrize("method", ["scipy_bdf", "scipy_dop853", "scipy_lsoda", "scipy_radau"])
 @pytest.mark.parametrize("rate", [7e6, 7e11])
 def test_a_large_state_passes_zero_late_in_a_run(method: str, rate: float) -> None:
-    """Near 0 its tolerance is less than its rate times the resolution of the time."""
+    """Near 0 the tolerance of the state is less than its rate times the resolution of time."""
 
     class Passing(cosim.Component):
-        """A straight line through 0 whose events make a method begin anew."""
+        """A straight line; its event at 0 restarts the integrator."""
 
         x = cosim.auxiliary_state(start=-1.0)
         rate = cosim.parameter(default=1.0)

@@ -1,4 +1,4 @@
-"""Methods for second-order form where q' = N(q) u is not q' = u, with damping, and where they are refused."""
+"""Methods for second-order form: q' = N(q) u, damping, evaluations, systems that they refuse."""
 
 import math
 
@@ -15,7 +15,7 @@ METHODS = [SemiImplicitEuler, VelocityVerlet, Yoshida4]
 
 
 class Top(cosim.Component):
-    """A free rigid body: quaternion and angular speed in body axes, with friction of the air."""
+    """A free rigid body with moments 1, 2, 3: quaternion and angular speed in body axes, drag of the air."""
 
     q = cosim.position(shape=4, start=[1.0, 0.0, 0.0, 0.0])
     w = cosim.speed(shape=3, start=[0.3, 1.0, 0.2])
@@ -47,12 +47,14 @@ class Lathe(cosim.Component):
 
 
 def system_of(part, **values):
+    """Return a system of one part."""
     model = cosim.Model("m")
     model.add(part, "part", **values)
     return model.build()
 
 
 def end(method, system, step, until):
+    """Return the integrator and the State at the end of a run with fixed steps."""
     state = system.default_state().realize(cosim.Stage.ACCELERATION)
     integrator = method(fixed_step=step)
     integrator.initialize(system, state)
@@ -76,7 +78,7 @@ def test_order_with_quaternions_and_damping(method, damping) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS[1:])
-def test_a_free_body_goes_back(method) -> None:
+def test_a_free_body_returns_to_its_start_with_reversed_speeds(method) -> None:
     system = system_of(Top)
     integrator, state = end(method, system, 0.1, 5.0)
     start = system.default_state()
@@ -89,13 +91,13 @@ def test_a_free_body_goes_back(method) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_rates_that_stop_being_the_speeds_are_noticed(method) -> None:
+def test_rates_that_stop_being_the_speeds_are_detected(method) -> None:
     system = system_of(Lathe)
     _, state = end(method, system, 0.1, 0.25)
     assert state.integrator_memory[-1] == 0.0
     integrator, state = end(method, system, 0.1, 0.5)
     assert state.integrator_memory[-1] == 1.0
-    # the step across was taken with the rates of both ends, as any later one, and once more gives the same
+    # the step across uses the rates of both ends like later ones, so redoing it gives the same bytes
     y = state.y.copy()
     assert integrator.redo(system, state, 0.45) is kit.StepCode.DONE
     assert integrator.redo(system, state, 0.5) is kit.StepCode.DONE

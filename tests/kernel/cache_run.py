@@ -1,4 +1,4 @@
-"""A process: one compiled component; writes its result and the names of what had to be compiled."""
+"""A process: computes with one component and writes the result, and the notes on what it had to compile."""
 
 import json
 import logging
@@ -9,7 +9,7 @@ from cosim import kit
 
 
 class Notes(logging.Handler):
-    """Keeps what the kernel says about compiling."""
+    """Collects the log messages about compiling."""
 
     def __init__(self):
         super().__init__()
@@ -19,7 +19,7 @@ class Notes(logging.Handler):
         self.texts.append(record.getMessage())
 
 
-if __name__ == "__main__":  # before any class is made: the folder is looked at then
+if __name__ == "__main__":  # the first class opens the folder, which may already write notes
     notes = Notes()
     logging.getLogger("cosim.native").addHandler(notes)
     logging.getLogger("cosim.native").setLevel(logging.INFO)
@@ -31,7 +31,7 @@ def curve(x):
 
 
 def twice(helper):
-    """A function that makes kernel functions, as methods with parts of their own are made."""
+    """A kernel function with a closure."""
 
     def doubled(x):
         return 2.0 * helper(x)
@@ -45,7 +45,7 @@ class Curve(cosim.Component):
     out = cosim.output()
 
     @cosim.kernel
-    def go(t, out):
+    def calc(t, out):
         out[0] = curve(t)
 
 

@@ -1,7 +1,8 @@
-"""Three points whose rates change at the ticks of three clocks, and what witnesses of them do on paper.
+"""Three points whose rates change at the ticks of three clocks, and the exact times of their events.
 
-All is fractions: periods, places, rates. So points meet limits and each other exactly, turn and rest there.
-In a run each is a multiple of a unit and of a tick that need not be binary: zero is met up to rounding.
+Periods, positions and rates are fractions: points reach limits and each other exactly, turn and rest there.
+In a run they are multiples of a unit and of a tick that need not be binary fractions: zero is reached up to
+rounding.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from typing import Any
 import cosim
 
 UNTIL = Fraction(2311, 600)
+"""The end of a run, in ticks: no clock ticks there, and no point is at a limit."""
 PERIODS = [Fraction(*each) for each in ((1, 3), (1, 2), (3, 10), (7, 10), (1, 7), (1, 1), (2, 3), (9, 10))]
 DIRECTIONS = ("both", "rising", "falling", "both")
+SET, REACHED = "set", "reached"
 
 
 class Points(cosim.Component):
-    """Each witness is a sum of some of the points less a limit."""
+    """Points at `x`; each witness is a weighted sum of them less a limit, and counts its events in `seen`."""
 
     x = cosim.auxiliary_state(shape=3)
     rate = cosim.discrete(shape=3)
@@ -87,7 +90,7 @@ class Points(cosim.Component):
 
 @dataclass(frozen=True)
 class Plan:
-    """A system on paper, in units and ticks."""
+    """A system in fractions, in units of length and ticks."""
 
     periods: list[Fraction]
     rates: list[Fraction]
@@ -98,43 +101,49 @@ class Plan:
     tick: Fraction
 
     def events(self) -> dict[str, list[float]]:
-        """By witness the times of its events in a run, s: see "At exactly zero" in the docs of witnesses."""
+        """The times of the events of each witness in a run, s: see "At exactly zero" in docs/witnesses.md.
+
+        The side of a witness is 1 or -1, or at zero `SET` (it started there) or `REACHED`.
+        """
         x, rate, turn = list(self.x), [Fraction(0)] * 3, [0] * 3
-        ticks, t = [Fraction(0)] * 3, Fraction(0)
-        found: dict[str, list[float]] = {}
-        sides: list[Any] = [sign(value) or "set" for value in self.values(x)]
+        next_ticks, t = [Fraction(0)] * 3, Fraction(0)
+        times: dict[str, list[float]] = {}
+        sides: list[Any] = [sign(value) or SET for value in self.values(x)]
         while t < UNTIL:
+            # clocks that tick now switch the rates of their points
             for i in range(3):
-                if ticks[i] == t:
+                if next_ticks[i] == t:
                     rate[i] = self.rates[3 * i + turn[i]]
                     turn[i] = (turn[i] + 1) % 3
-                    ticks[i] += self.periods[i]
+                    next_ticks[i] += self.periods[i]
             slopes = [sum(a * b for a, b in zip(row, rate, strict=True)) for row in self.shares]
+            # a witness at zero that moves now leaves zero
             for k, slope in enumerate(slopes):
-                if isinstance(sides[k], str) and slope != 0:  # it leaves zero
-                    if sides[k] == "set" and triggers(k, sign(slope)):
-                        found.setdefault(f"it.w{k}", []).append(float(t * self.tick))
+                if sides[k] in (SET, REACHED) and slope != 0:
+                    if sides[k] == SET and triggers(k, sign(slope)):
+                        times.setdefault(f"it.w{k}", []).append(float(t * self.tick))
                     sides[k] = sign(slope)
-            step = min(*ticks, UNTIL) - t
+            # points move until the next tick or until the first witness reaches zero
+            step = min(*next_ticks, UNTIL) - t
             for value, slope in zip(self.values(x), slopes, strict=True):
                 if value * slope < 0:
                     step = min(step, -value / slope)
             t += step
             x = [a + b * step for a, b in zip(x, rate, strict=True)]
             for k, value in enumerate(self.values(x)):
-                if value == 0 and not isinstance(sides[k], str):  # it has come to zero
+                if value == 0 and sides[k] not in (SET, REACHED):
                     if triggers(k, -sides[k]) and t < UNTIL:
-                        found.setdefault(f"it.w{k}", []).append(float(t * self.tick))
-                    sides[k] = "reached"
-        return found
+                        times.setdefault(f"it.w{k}", []).append(float(t * self.tick))
+                    sides[k] = REACHED
+        return times
 
     def values(self, x: list[Fraction]) -> list[Fraction]:
-        """The witnesses."""
+        """The values of the four witnesses."""
         sums = [sum((a * b for a, b in zip(row, x, strict=True)), Fraction(0)) for row in self.shares]
         return [total - limit for total, limit in zip(sums, self.limits, strict=True)]
 
     def model(self) -> cosim.Model:
-        """The same as a model."""
+        """A model of this system."""
         periods = [f"{(p * self.tick).numerator}/{(p * self.tick).denominator} s" for p in self.periods]
         model = cosim.Model("points")
         model.add(
@@ -152,16 +161,17 @@ class Plan:
 
 
 def sign(value: Fraction) -> int:
+    """1, 0 or -1."""
     return (value > 0) - (value < 0)
 
 
 def triggers(k: int, side: int) -> bool:
-    """Whether going to a side is an event of a witness."""
+    """Whether a change to this side, 1 or -1, is an event of witness number `k`."""
     return DIRECTIONS[k] == "both" or (DIRECTIONS[k] == "rising") == (side > 0)
 
 
 def random_plan(seed: int) -> Plan:
-    """A plan whose limits lie where the points turn, more often than not."""
+    """A random system; most of its limits are where points turn, and periods may be equal or double."""
     draw = random.Random(seed)
     periods = [draw.choice(PERIODS) for _ in range(3)]
     if draw.random() < 0.4:

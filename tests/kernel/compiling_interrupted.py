@@ -1,4 +1,4 @@
-"""A process that is interrupted where LLVM has just made a module; says what it can compile afterwards."""
+"""A process that gets SIGINT just after LLVM has made a module, and then compiles another function."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The states of balls at rest on curved floors, to the last bit: compiled, or in plain Python."""
+"""A process: writes the exact states of bodies at rest on curved floors, for each of two methods."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ for method in ("bogacki_shampine", "radau5"):
     simulator = cosim.Simulator(system, state, integrator=f"integrators.{method}", accuracy=1e-5)
     simulator.advance_to(1.0)
     print(method, simulator.statistics.steps, *(float(y).hex() for y in simulator.state.y))
-    print(*(f"{found.kind} {found.witness} {found.time.hex()}" for found in simulator.findings))
+    print(*(f"{finding.kind} {finding.witness} {finding.time.hex()}" for finding in simulator.findings))

@@ -1,4 +1,4 @@
-"""Bodies that rest on floors whose witnesses are no sums of states: far from 0, and bumpy."""
+"""Bodies that rest on floors whose witnesses are nonlinear in the states: far from 0, and bumpy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SquareFloor(cosim.Component):
 
 
 class BumpyFloor(cosim.Component):
-    """A body that swings to and fro as x'' = -x, and rests on a floor that is 0.1 sin(3 x) high."""
+    """A body that oscillates as x'' = -x, and rests on a floor of the height 3.3 + 0.1 sin(3 x)."""
 
     h = cosim.position()
     x = cosim.position(start=0.3)

@@ -1,4 +1,4 @@
-"""Systems whose handlers only note that they ran, as the cases of Simulator behaviour use them."""
+"""Systems whose handlers only log that they ran, for the numbered cases of the Simulator's behavior."""
 
 import cosim
 from cosim import EventCause, EventStatus
@@ -6,8 +6,8 @@ from cosim import EventCause, EventStatus
 KINDS = {"u": "unrestricted", "d": "discrete", "p": "publish"}
 
 
-def noting(log, answers, key):
-    """A handler that notes its key and the time, and answers what it is told."""
+def logging_handler(log, answers, key):
+    """A handler that logs its key and the time and returns the status in `answers`, if there is one."""
 
     def answer(state):
         log.append((key, state.time))
@@ -23,22 +23,26 @@ def table_class(log, answers, prefix="", *, init=True, scheduled=True, per_step=
 
     Keys in the log are e.g. ``su1``: scheduled, unrestricted, the second one.
     """
-    wanted = []
+    handlers = []
     if init:
-        wanted += [("i", kind, lambda does: cosim.on(EventCause.INITIALIZATION, does=does)) for kind in "udp"]
-    wanted += [("t", kind, lambda does: cosim.on(EventCause.TIME_ADVANCED, does=does)) for kind in per_step]
+        handlers += [
+            ("i", kind, lambda does: cosim.on(EventCause.INITIALIZATION, does=does)) for kind in "udp"
+        ]
+    handlers += [("t", kind, lambda does: cosim.on(EventCause.TIME_ADVANCED, does=does)) for kind in per_step]
     if scheduled:
-        wanted += [("s", kind, lambda does: cosim.every(period, offset=offset, does=does)) for kind in "udp"]
-    body = {"__doc__": "Notes its events."}
-    for trigger, kind, declare in wanted:
+        handlers += [
+            ("s", kind, lambda does: cosim.every(period, offset=offset, does=does)) for kind in "udp"
+        ]
+    body = {"__doc__": "Logs its events."}
+    for trigger, kind, declare in handlers:
         for index in "01":
             key = f"{prefix}{trigger}{kind}{index}"
-            body[key] = declare(KINDS[kind])(noting(log, answers, key))
+            body[key] = declare(KINDS[kind])(logging_handler(log, answers, key))
     return type("Table", (cosim.Component,), body)
 
 
 class Recorder:
-    """A simulator of one or more tables, its log and what the handlers will answer."""
+    """A simulator of one or more tables, their log and the statuses that handlers return."""
 
     def __init__(self, *prefixes, time=0.0, monitored=True, **options):
         self.log, self.answers = [], {}
@@ -50,29 +54,29 @@ class Recorder:
         state.set_time(time)
         self.simulator = cosim.Simulator(system, state, fixed_step=0.5)
         if monitored:
-            self.simulator.set_monitor(noting(self.log, self.answers, "monitor_p0").__get__(self))
+            self.simulator.set_monitor(logging_handler(self.log, self.answers, "monitor_p0").__get__(self))
 
     def answer_nothing(self):
-        """Every handler says that it did nothing."""
+        """Let every handler return that it did nothing."""
         for part in self.simulator.system.parts.values():
             self.answers.update(dict.fromkeys(part.handlers, EventStatus.did_nothing()))
 
     def take_log(self):
-        """What was noted since the last call: names alone, then the times."""
+        """The names and the times that were logged since the last call."""
         names, times = [key for key, _ in self.log], [time for _, time in self.log]
         self.log.clear()
         return [name.removesuffix("_p0") for name in names], times
 
     @property
     def counts(self):
-        """Effective unrestricted updates, discrete updates, publishes; steps."""
+        """The number of effective unrestricted updates, discrete updates and publishes, and of steps."""
         s = self.simulator.statistics
         return s.unrestricted_updates, s.discrete_updates, s.publishes, s.steps
 
 
 def names(text):
-    """``"iu id"`` for ``["iu0", "iu1", "id0", "id1"]``; a name with a digit or a word stays."""
-    found = []
+    """The keys that a text stands for: ``"iu id0"`` for ``["iu0", "iu1", "id0"]``; `monitor` is one key."""
+    keys = []
     for word in text.split():
-        found += [word] if word[-1].isdigit() or word == "monitor" else [f"{word}0", f"{word}1"]
-    return found
+        keys += [word] if word[-1].isdigit() or word == "monitor" else [f"{word}0", f"{word}1"]
+    return keys

@@ -1,11 +1,13 @@
-"""Random systems whose witnesses meet zero exactly, leave it and rest on it: on paper, and in a run.
+"""Random systems whose witnesses reach zero exactly, leave it and rest on it: in fractions, and in a run.
 
-A point moves at a rate that is switched at the ticks of a grid, and is sometimes set elsewhere there; so
-does a second one. The witness is their distance less a limit. On paper all of this is fractions; in a run
-each is a multiple of a unit and of a grid that need not be binary fractions: zero is met up to rounding.
+Two points move at rates that change at the ticks of a grid; the first one is sometimes set to another
+position there. The witness is their distance less a limit. In fractions all of this is exact; in a run every
+number is a multiple of a unit and of a grid that need not be binary fractions, so zero is reached up to
+rounding.
 
-The rates are switches, or speeds that are pushed. What a switch has stopped at its threshold has passed it;
-what a push has stopped or turned there is on guard.
+The rates are discrete variables, which handlers switch, or speeds, which they push. A point that a switch has
+stopped at its limit has crossed it. A point that a push has stopped or turned there triggers again as soon as
+it moves in the same direction.
 """
 
 from __future__ import annotations
@@ -19,19 +21,21 @@ from kernel_parts import system_of
 import cosim
 
 TICKS = 12
-# What the handler of the event does.
 COUNTS, STOPS, SETS_AND_STOPS, SETS_AND_TURNS, TURNS, GOES_HOME = range(6)
-STAYS = -1000.0  # in place of where a point is set
+"""What the handler of the event does to the first point."""
+STAYS = -1000.0
+"""The position of a tick at which the first point is not set."""
 RISING, FALLING, BOTH = "rising", "falling", "both"
-SPENT, SET = 0, 10  # sides of a witness that lies at zero
+CROSSED, SET = 0, 10
+"""Sides of a witness at zero: it crossed to zero, or was set there."""
 
 
 class AmbiguousError(Exception):
-    """Paper does not say what happens."""
+    """What happens depends on rounding, or on the order of two handlers."""
 
 
 class Points(cosim.Component):
-    """Two points, and what the event does to the first one."""
+    """Two points with rates and positions by tick; `does` is what the event does to the first one."""
 
     x = cosim.auxiliary_state()
     y = cosim.auxiliary_state()
@@ -54,16 +58,16 @@ class Points(cosim.Component):
 
     @cosim.every("grid", does="unrestricted")
     def set_rates(x, tick, x_rates, y_rates, places, x_next, x_rate_next, y_rate_next, tick_next):
-        if tick < 12:
+        if tick < TICKS:
             x_rate_next[0] = x_rates[tick]
             y_rate_next[0] = y_rates[tick]
-            if places[tick] != -1000.0:
+            if places[tick] != STAYS:
                 x_next[0] = places[tick]
         tick_next[0] = tick + 1
 
 
 class PushedPoints(Points):
-    """Points whose rates are speeds: what the handlers do to them is a push."""
+    """Points whose rates are speeds, which handlers push."""
 
     x = cosim.position(unit="1")
     y = cosim.position(unit="1")
@@ -80,13 +84,13 @@ class PushedPoints(Points):
 
 def passed(y, does, limit, home, x_rate, y_rate, events, x_next, x_rate_next, events_next):
     events_next[0] = events + 1
-    if does == 1.0 or does == 2.0:
+    if does in (STOPS, SETS_AND_STOPS):
         x_rate_next[0] = y_rate
-    if does == 3.0 or does == 4.0:
+    if does in (SETS_AND_TURNS, TURNS):
         x_rate_next[0] = y_rate - (x_rate - y_rate)
-    if does == 2.0 or does == 3.0:
+    if does in (SETS_AND_STOPS, SETS_AND_TURNS):
         x_next[0] = y + limit
-    if does == 5.0:
+    if does == GOES_HOME:
         x_next[0] = y + home
 
 
@@ -99,11 +103,11 @@ def distance(x, y, limit):
 
 
 def points_of(direction: str, acts: bool, base: type[Points]) -> type[cosim.Component]:
-    """Points whose witness triggers one way, or both; the handler acts, or counts alone."""
-    look = cosim.witness(direction=direction)(distance)
+    """Points whose witness triggers in a direction, and whose handler acts or only counts."""
+    reaches = cosim.witness(direction=direction)(distance)
     handler = passed if acts else counted
-    body = {"__doc__": "Points with a witness.", "__module__": __name__, "look": look}
-    body[handler.__name__] = cosim.on(look, does="unrestricted")(handler)
+    body = {"__doc__": "Points with a witness.", "__module__": __name__, "reaches": reaches}
+    body[handler.__name__] = cosim.on(reaches, does="unrestricted")(handler)
     return type(f"{direction.capitalize()}{'Acting' if acts else 'Counting'}{base.__name__}", (base,), body)
 
 
@@ -117,7 +121,7 @@ CLASSES = {
 
 @dataclass(frozen=True)
 class Case:
-    """One system in whole numbers; rates are per tick."""
+    """One system in fractions; times are ticks, and positions are None where the first point is not set."""
 
     direction: str
     does: int
@@ -131,7 +135,7 @@ class Case:
     base: type[Points] = Points
 
     def part(self, unit: float, grid: float) -> cosim.Component:
-        """The component, in these units."""
+        """The component, in multiples of a unit and of a grid, s."""
 
         def scaled(number: Any) -> float:
             return float(number) * unit
@@ -149,13 +153,13 @@ class Case:
 
 
 def random_case(random: Any, base: type[Points] = Points) -> Case | None:
-    """A case, or None where paper does not say what happens."""
+    """A random case, or None if what happens is ambiguous."""
     direction = random.choice((RISING, FALLING, BOTH))
     does = random.choice((COUNTS, COUNTS, STOPS, SETS_AND_STOPS, SETS_AND_TURNS, TURNS, GOES_HOME))
     moving = random.random() < 0.5
 
-    def rates(some: bool) -> tuple[int, ...]:
-        return tuple(random.choice((-2, -1, 0, 0, 1, 1, 2)) if some else 0 for _ in range(TICKS))
+    def rates(is_moving: bool) -> tuple[int, ...]:
+        return tuple(random.choice((-2, -1, 0, 0, 1, 1, 2)) if is_moving else 0 for _ in range(TICKS))
 
     places = tuple(random.randint(-2, 4) if random.random() < 0.15 else None for _ in range(TICKS))
     limit, y = random.randint(1, 3), Fraction(random.randint(-1, 1))
@@ -167,19 +171,29 @@ def random_case(random: Any, base: type[Points] = Points) -> Case | None:
 
 
 def triggers(direction: str, to: int) -> bool:
-    """Whether going to that side is an event."""
+    """Whether a change to the side `to`, 1 or -1, is an event."""
     return direction == BOTH or (direction == RISING) == (to > 0)
 
 
 def sign_of(number: Any) -> int:
+    """1, 0 or -1."""
     return (number > 0) - (number < 0)
 
 
-class Paper:
+class ExactRun:
     """A case in exact arithmetic, tick after tick.
 
-    The side of the witness is 1 or -1; else it lies at zero: it came there (`SPENT`), was set there (`SET`),
-    or was turned there, having come from above or below (2 or -2).
+    Attributes
+    ----------
+    events : list of Fraction
+        The times of the events so far, in ticks.
+    y, w : Fraction
+        The second point, and the witness.
+    side : int
+        1 or -1; at zero `CROSSED` or `SET`, or 2 or -2 if the point was pushed there from above or below.
+    is_exact : bool
+        Whether the point is where it is in a run: an event comes slightly late, and so does what its handler
+        does.
     """
 
     def __init__(self, case: Case) -> None:
@@ -187,13 +201,13 @@ class Paper:
         self.y, self.w = case.y, case.x - case.y - case.limit
         self.side = sign_of(self.w) or SET
         self.x_rate = self.y_rate = 0
-        self.is_exact = True  # an event comes a little late, and what its handler does comes late as well
+        self.is_exact = True
 
     def tick(self, n: int) -> None:
-        """What happens at a tick: the witness comes to zero, the second point goes on, rates are switched."""
+        """At tick `n` the witness may have reached zero, the first point may be set, and rates change."""
         case = self.case
         if n > 0 and self.w == 0 and self.side in (1, -1):
-            to, self.side = -self.side, SPENT
+            to, self.side = -self.side, CROSSED
             if not self.is_exact:
                 raise AmbiguousError
             if triggers(case.direction, to):
@@ -208,15 +222,15 @@ class Paper:
                 self.side = sign_of(self.w) or SET
         self.x_rate, self.y_rate = case.x_rates[n], case.y_rates[n]
 
-    def go_on(self, n: int) -> None:
-        """What happens until the next tick."""
+    def advance(self, n: int) -> None:
+        """Advance from tick `n` to the next one, in at most 20 pieces between events."""
         time, end = Fraction(n), Fraction(n + 1)
         for _ in range(20):
             rate = self.x_rate - self.y_rate
             if rate == 0:
                 break
             to = sign_of(rate)
-            if self.side not in (1, -1):  # it leaves zero
+            if self.side not in (1, -1):  # the witness leaves zero
                 fires = self.side in (SET, -2 * to) and triggers(self.case.direction, to)
                 self.side = to
                 if fires:
@@ -226,7 +240,7 @@ class Paper:
                 self.w += rate * (end - time)
                 break
             time, self.w = time - self.w / rate, Fraction(0)
-            came_from, self.side = self.side, SPENT
+            came_from, self.side = self.side, CROSSED
             if triggers(self.case.direction, to):
                 self.handle(time, came_from)
         else:
@@ -234,7 +248,7 @@ class Paper:
         self.y += self.y_rate
 
     def handle(self, time: Fraction, came_from: int) -> None:
-        """An event, and what its handler does."""
+        """Record an event, and do what its handler does."""
         does = self.case.does
         self.events.append(time)
         if does == COUNTS:
@@ -246,28 +260,28 @@ class Paper:
             self.side = sign_of(self.w)
         elif does in (STOPS, SETS_AND_STOPS):
             is_switched = does == STOPS and self.case.base is Points
-            self.side, self.x_rate = (SPENT if is_switched else 2 * came_from), self.y_rate
+            self.side, self.x_rate = (CROSSED if is_switched else 2 * came_from), self.y_rate
         elif does == TURNS and self.case.direction == BOTH:
-            raise AmbiguousError  # a relay sees its surface again
+            raise AmbiguousError  # it returns to zero at once, in the direction that triggers as well
         else:
             self.side, self.x_rate = 2 * came_from, 2 * self.y_rate - self.x_rate
 
 
 def on_paper(case: Case) -> list[Fraction] | None:
-    """When the events are, in ticks; None where rounding decides, or the order of handlers."""
-    paper = Paper(case)
+    """The times of the events, in ticks; None if what happens is ambiguous."""
+    exact_run = ExactRun(case)
     try:
         for n in range(TICKS):
-            paper.tick(n)
-            paper.go_on(n)
+            exact_run.tick(n)
+            exact_run.advance(n)
     except AmbiguousError:
         return None
-    ends_at_zero = paper.w == 0 and paper.side in (1, -1)
-    return None if ends_at_zero else paper.events
+    ends_at_zero = exact_run.w == 0 and exact_run.side in (1, -1)
+    return None if ends_at_zero else exact_run.events
 
 
 def run(case: Case, unit: float, grid: float, **options: Any) -> list[float]:
-    """When the events are in a run, in ticks."""
+    """The times of the events in a run, in ticks."""
     system = system_of(points=case.part(unit, grid))
     state = system.default_state()
     state["points.x"], state["points.y"] = float(case.x) * unit, float(case.y) * unit

@@ -1,4 +1,4 @@
-"""A process: writes the digests of functions that reach everything whose order or address could count."""
+"""A process: writes digests of functions that reach sets, objects, closures and others without an order."""
 
 import enum
 import json
@@ -23,7 +23,7 @@ class Mode(enum.Enum):
 
 
 class Thing:
-    """Shown with its address."""
+    """Its repr contains its address."""
 
     factor = 2.0
 
@@ -66,5 +66,5 @@ if __name__ == "__main__":
 
     from cosim_compiler.fingerprint import fingerprint
 
-    found = {"user": fingerprint(fingerprint_run.user), "lock": fingerprint(fingerprint_run.locked)}
-    sys.stdout.write(json.dumps(found))
+    digests = {"user": fingerprint(fingerprint_run.user), "lock": fingerprint(fingerprint_run.locked)}
+    sys.stdout.write(json.dumps(digests))

@@ -1,6 +1,6 @@
-"""A process: flips bits of files of its cache folder, one at a time, and counts what users of the folder say.
+"""A process: flips bits in files of its cache folder, one at a time, and counts how uses of the folder end.
 
-Each use is a process of its own, forked where everything is imported and nothing is compiled yet.
+Each use is a process, forked when everything is imported and nothing is compiled yet.
 """
 
 import json
@@ -19,23 +19,23 @@ from cosim.registration.registry import registry
 from cosim_compiler import machine
 
 
-def flipped(data, bit):
+def with_flipped_bit(data, bit):
     """The bytes with one bit changed."""
     return data[: bit // 8] + bytes([data[bit // 8] ^ 1 << bit % 8]) + data[bit // 8 + 1 :]
 
 
-def use():
-    """The numbers that come out of all the code in the folder."""
+def results_of_all_code():
+    """The results of all the code in the folder."""
     compiled, text = cache_run.results(), kit.lower({"curve": (cache_run.curve, "f>f")})
     return json.dumps([*map(float.hex, compiled), text])
 
 
-def answer_of_a_process(expected):
-    """What becomes of a process that uses the folder."""
+def end_of_process(expected):
+    """How a process ends that uses the folder."""
     child = os.fork()
     if child == 0:
         try:
-            is_right = use() == expected
+            is_right = results_of_all_code() == expected
         except BaseException as error:
             os.write(2, repr(error).encode())
             os._exit(2)
@@ -44,31 +44,31 @@ def answer_of_a_process(expected):
     return {0: "right", 1: "wrong", 2: "raised"}.get(status, f"ended by {status}")
 
 
-def expected_answer(path):
-    """What a process says that finds nothing wrong; whatever is missing in the folder is there then."""
+def expected_results(path):
+    """The results of a process with intact files; it adds what is missing in the folder."""
     child = os.fork()
     if child == 0:
-        path.write_text(use(), "utf-8")
+        path.write_text(results_of_all_code(), "utf-8")
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     return path.read_text("utf-8")
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")  # of forks beside threads, of which there are none that matter
+    warnings.simplefilter("ignore")  # about forking beside threads
     logging.disable()
     registry()
     machine.versions()
     root = Path(os.environ["COSIM_CACHE_DIR"])
-    expected = expected_answer(root / "expected")
+    expected = expected_results(root / "expected")
     kernels = root / "kernels"
     files = sorted(path for path in kernels.rglob("*") if path.is_file() and path.stat().st_size)
-    choose = random.Random(17)
-    answers = Counter()
+    draw = random.Random(17)
+    ends = Counter()
     for _ in range(int(sys.argv[1])):
-        path = choose.choice(files)
+        path = draw.choice(files)
         data = path.read_bytes()
-        path.write_bytes(flipped(data, choose.randrange(8 * len(data))))
-        answers[answer_of_a_process(expected)] += 1
+        path.write_bytes(with_flipped_bit(data, draw.randrange(8 * len(data))))
+        ends[end_of_process(expected)] += 1
         path.write_bytes(data)
-    print(json.dumps(answers))
+    print(json.dumps(ends))

@@ -1,7 +1,8 @@
-"""Prints the bytes of gradients: through events, an implicit step, a delay."""
+"""A process: writes the bytes of gradients through events, implicit steps and a delay."""
 
-from test_delay_derivatives import BY, behind
-from test_gradients import Ball, Relay, Rod, model_of
+from delayed_parts import BY, behind
+from derivative_parts import Ball, Relay
+from gradient_checks import Rod, model_of
 
 for model, objective, by, until, options in (
     (model_of(Ball()), "x.height", ["x.h0", "x.e", "x.g"], 1.0, {}),

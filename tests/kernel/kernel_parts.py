@@ -33,7 +33,7 @@ class Oscillator(cosim.Component):
 
 
 class Stone(cosim.Component):
-    """It falls onto a floor above zero, and stays there unless it bounces; the witness declares its rate."""
+    """A stone that falls onto a floor; its witness declares its rate, and by default it does not bounce."""
 
     height = cosim.position(unit="m", start=0.3)
     speed = cosim.speed(unit="m/s")
@@ -91,7 +91,7 @@ class BouncingBall(cosim.Component):
 
 
 class CurvedBall(BouncingBall):
-    """The same, with a witness that is no sum of states."""
+    """A bouncing ball with a witness that is nonlinear in the states."""
 
     @cosim.witness(direction="falling")
     def floor(height):

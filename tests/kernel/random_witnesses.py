@@ -1,4 +1,4 @@
-"""Random witnesses of time whose zeros are known, and what a run makes of them."""
+"""Random witnesses of time with known zeros, and the comparison of these with the events of a run."""
 
 from __future__ import annotations
 
@@ -14,12 +14,32 @@ import cosim
 
 TERMS = 4
 FAMILIES = ("sinusoids", "bumps", "polynomial", "all")
-FINE = 40_001  # points at which signs are compared to know the zeros
-CLOSE = 1e-4  # s: zeros that are closer to each other than that are not counted
+FINE = 40_001
+"""The number of times at which signs are compared to find the zeros."""
+CLOSE = 1e-4
+"""Zeros that are closer to each other than this are not counted, s."""
+LATE = 1e-7
+"""An event that comes later than this after its zero is late, s: ten windows at the accuracy of the runs."""
+
+
+def signal_value(t, amplitudes, frequencies, phases, heights, middles, widths, roots, scale, offset):
+    """A sum of sinusoids and bumps, and a polynomial with `roots`."""
+    value = offset
+    product = scale
+    for i in range(TERMS):
+        value += amplitudes[i] * math.sin(frequencies[i] * t + phases[i])
+        away = (t - middles[i]) / widths[i]
+        value += heights[i] * math.exp(-away * away)
+        product *= t - roots[i]
+    return value + product
+
+
+def count_event(seen, seen_next):
+    seen_next[0] = seen + 1
 
 
 class Signal(cosim.Component):
-    """A sum of sinusoids, bumps and a polynomial of time over one second; long steps."""
+    """A sum of sinusoids, bumps and a polynomial over one second; its slow state allows long steps."""
 
     x = cosim.auxiliary_state(start=1.0)
     amplitudes = cosim.parameter(unit="1", shape=TERMS, default=(0.0,) * TERMS)
@@ -37,42 +57,22 @@ class Signal(cosim.Component):
     def derivatives(x, x_dot):
         x_dot[0] = -0.001 * x
 
-    @cosim.witness
-    def signal(t, amplitudes, frequencies, phases, heights, middles, widths, roots, scale, offset):
-        value = offset
-        product = scale
-        for i in range(4):
-            value += amplitudes[i] * math.sin(frequencies[i] * t + phases[i])
-            away = (t - middles[i]) / widths[i]
-            value += heights[i] * math.exp(-away * away)
-            product *= t - roots[i]
-        return value + product
-
-    @cosim.on(signal, does="discrete")
-    def count(seen, seen_next):
-        seen_next[0] = seen + 1
+    signal = cosim.witness(signal_value)
+    count = cosim.on(signal, does="discrete")(count_event)
 
 
 class SignalWithRate(Signal):
-    """The same, and it says how fast it changes."""
+    """A signal that declares its rate."""
 
-    @cosim.witness
-    def signal(t, amplitudes, frequencies, phases, heights, middles, widths, roots, scale, offset):
-        value = offset
-        product = scale
-        for i in range(4):
-            value += amplitudes[i] * math.sin(frequencies[i] * t + phases[i])
-            away = (t - middles[i]) / widths[i]
-            value += heights[i] * math.exp(-away * away)
-            product *= t - roots[i]
-        return value + product
+    signal = cosim.witness(signal_value)
+    count = cosim.on(signal, does="discrete")(count_event)
 
     @signal.rate
     def signal_rate(t, amplitudes, frequencies, phases, heights, middles, widths, roots, scale):
         rate = 0.0
         product = scale
         slope = 0.0
-        for i in range(4):
+        for i in range(TERMS):
             rate += amplitudes[i] * frequencies[i] * math.cos(frequencies[i] * t + phases[i])
             away = (t - middles[i]) / widths[i]
             rate -= heights[i] * math.exp(-away * away) * 2.0 * away / widths[i]
@@ -80,23 +80,19 @@ class SignalWithRate(Signal):
             product *= t - roots[i]
         return rate + slope
 
-    @cosim.on(signal, does="discrete")
-    def count(seen, seen_next):
-        seen_next[0] = seen + 1
-
 
 Values = dict[str, np.ndarray]
 
 
 def random_values(family: str, rng: np.random.Generator, fastest: float, narrowest: float) -> Values:
-    """Parameters of a signal.
+    """Random parameters of a signal of a family.
 
     Parameters
     ----------
     fastest : float, Hz
-        Frequencies are below.
+        The bound of the frequencies.
     narrowest : float, s
-        Bumps are wider than that.
+        The bound of the widths of bumps.
     """
     values = {name: np.zeros(TERMS) for name in ("amplitudes", "frequencies", "phases", "heights", "middles")}
     values |= {"roots": np.zeros(TERMS), "widths": np.ones(TERMS), "scale": np.zeros(1)}
@@ -120,7 +116,7 @@ def random_values(family: str, rng: np.random.Generator, fastest: float, narrowe
 
 
 def at(values: Values, t: np.ndarray) -> np.ndarray:
-    """The signal at times."""
+    """The value of the signal at times, by NumPy."""
     t = np.asarray(t, dtype=float)[..., None]
     waves = values["amplitudes"] * np.sin(values["frequencies"] * t + values["phases"])
     bumps = values["heights"] * np.exp(-(((t - values["middles"]) / values["widths"]) ** 2))
@@ -128,39 +124,50 @@ def at(values: Values, t: np.ndarray) -> np.ndarray:
 
 
 def zeros(values: Values) -> np.ndarray:
-    """Where the signal changes its sign in the first second."""
+    """The times at which the signal changes its sign in the first second."""
     t = np.linspace(0.0, 1.0, FINE)
     v = at(values, t)
-    found = np.flatnonzero(v[:-1] * v[1:] < 0.0)
-    return np.array([brentq(lambda x: float(at(values, x)), t[i], t[i + 1], xtol=1e-14) for i in found])
+    before_zeros = np.flatnonzero(v[:-1] * v[1:] < 0.0)
+    brackets = [(t[i], t[i + 1]) for i in before_zeros]
+    return np.array([brentq(lambda x: float(at(values, x)), *bracket, xtol=1e-14) for bracket in brackets])
 
 
 @dataclass
 class Tally:
-    """What became of the zeros of many signals."""
+    """Counts over many signals.
+
+    Attributes
+    ----------
+    signals, zeros : int
+        Signals, and their zeros that are not too close to others.
+    missed, doubled, late : int
+        Zeros without an event, with several, or with a late one.
+    incomplete : int
+        Signals with a missed zero.
+    """
 
     signals: int = 0
     zeros: int = 0
     missed: int = 0
     doubled: int = 0
     late: int = 0
-    worse: int = 0  # signals of which a zero was missed
+    incomplete: int = 0
 
-    def count(self, known: np.ndarray, events: np.ndarray) -> None:
-        """Those that stand alone, against the times of the events."""
-        gaps = np.diff(known, prepend=-np.inf, append=np.inf)
-        alone = known[(gaps[:-1] > CLOSE) & (gaps[1:] > CLOSE) & (known > 1e-6) & (known < 1.0 - 1e-6)]
+    def count(self, zeros: np.ndarray, events: np.ndarray) -> None:
+        """Compare the zeros that are not close to others with the times of the events."""
+        gaps = np.diff(zeros, prepend=-np.inf, append=np.inf)
+        alone = zeros[(gaps[:-1] > CLOSE) & (gaps[1:] > CLOSE) & (zeros > 1e-6) & (zeros < 1.0 - 1e-6)]
         near = [np.abs(events - zero) < 0.4 * CLOSE for zero in alone]
-        before = self.missed
+        missed_before = self.missed
         self.signals += 1
         self.zeros += len(alone)
-        self.missed += sum(not found.any() for found in near)
-        self.doubled += sum(bool(found.sum() > 1) for found in near)
+        self.missed += sum(not is_near.any() for is_near in near)
+        self.doubled += sum(bool(is_near.sum() > 1) for is_near in near)
         self.late += sum(
-            bool(found.sum() == 1 and not -1e-9 <= float(events[found][0] - zero) < 1e-7)
-            for found, zero in zip(near, alone, strict=True)
+            bool(is_near.sum() == 1 and not -1e-9 <= float(events[is_near][0] - zero) < LATE)
+            for is_near, zero in zip(near, alone, strict=True)
         )
-        self.worse += self.missed > before
+        self.incomplete += self.missed > missed_before
 
 
 def tally(
@@ -171,7 +178,7 @@ def tally(
     fastest: float = 60.0,
     narrowest: float = 0.01,
 ) -> Tally:
-    """Run signals with these seeds, each for a second."""
+    """Run signals of a family with these seeds for a second, with the options `how` of the Simulator."""
     system, result = system_of(part=component()), Tally()
     for number in numbers:
         values = random_values(

@@ -1,4 +1,4 @@
-"""Step() as its description reads, slowly: no search, no integration, the times of everything are known."""
+"""A slow Step() that follows its description, for systems whose event times are known in advance."""
 
 import math
 from dataclasses import dataclass, field
@@ -21,8 +21,25 @@ UPDATE_CAUSES = (TRIGGERED, SCHEDULED, ADVANCED)
 
 
 @dataclass
-class Known:
-    """One handler: when it comes is known in advance, but for what depends on others."""
+class ReferenceHandler:
+    """One handler.
+
+    Attributes
+    ----------
+    part, key : str
+        The path of the handler is ``part.key``.
+    kind : str
+        ``u``, ``d`` or ``p``: unrestricted update, discrete update, publish.
+    cause : int
+    times : list of float
+        When it runs, s; empty if that depends on steps or signals.
+    signal : str
+        The signal that it handles.
+    raises : tuple of str
+        The signals that it raises.
+    pending : bool
+        Whether its signal was raised.
+    """
 
     part: str
     key: str
@@ -37,23 +54,22 @@ class Known:
 def crossings(part):
     """Times at which the product of a probe crosses zero in its direction."""
     roots = sorted(part.values.numbers["roots"].tolist())
-    found = []
+    times = []
     for root in sorted(set(roots)):
         if roots.count(root) % 2 == 0:
             continue  # touches zero
-        later = sum(1 for r in roots if r > root)
-        rises = later % 2 == 0
+        is_rising = sum(1 for r in roots if r > root) % 2 == 0
         if isinstance(part, FallingProbe):
-            wanted = not rises
+            triggers = not is_rising
         else:
-            wanted = rises if isinstance(part, RisingProbe) else True
-        if wanted:
-            found.append(root)
-    return found
+            triggers = is_rising if isinstance(part, RisingProbe) else True
+        if triggers:
+            times.append(root)
+    return times
 
 
-def exact(number):
-    """A period or an offset as it is read: the double next to a fraction with a small denominator is that."""
+def exact_fraction(number):
+    """A period or an offset as a fraction: a simple one if its double is this number, else the decimal."""
     simple = Fraction(number).limit_denominator(1000)
     return simple if float(simple) == number else Fraction(repr(number))
 
@@ -61,34 +77,39 @@ def exact(number):
 def handlers_of(name, part, end):
     """All handlers of a part, in order of declaration, with the times at which they come."""
     if isinstance(part, Ticker):
-        given = (float(part.values.numbers[n][0]) for n in ("period", "offset"))
-        period, offset = (exact(number) for number in given)
+        numbers = (float(part.values.numbers[n][0]) for n in ("period", "offset"))
+        period, offset = map(exact_fraction, numbers)
         count = math.ceil((end - offset) / period) + 2
         times = [float(offset + i * period) for i in range(count)]
-        return [Known(name, f"tick_{k}", k, SCHEDULED, times) for k in "udp"]
+        return [ReferenceHandler(name, f"tick_{k}", k, SCHEDULED, times) for k in "udp"]
     if isinstance(part, Waiter):
-        return [Known(name, "wake_d", "d", SCHEDULED, list(part.times))]
+        return [ReferenceHandler(name, "wake_d", "d", SCHEDULED, list(part.times))]
     if isinstance(part, Probe):
         times = [t for t in crossings(part) if t > 0.0]
-        return [Known(name, f"look_{k}", k, TRIGGERED, times) for k in "udp"]
+        return [ReferenceHandler(name, f"look_{k}", k, TRIGGERED, times) for k in "udp"]
     if isinstance(part, Cascade):
         keys = [(i, k) for i in range(SIGNALS) for k in "udp"]
-        return [Known(name, f"on{i}_{k}", k, SIGNALED, signal=f"{name}.s{i}") for i, k in keys]
+        return [ReferenceHandler(name, f"on{i}_{k}", k, SIGNALED, signal=f"{name}.s{i}") for i, k in keys]
     if isinstance(part, EveryStep):
         causes = {"init": INIT, "step": ADVANCED, "stop": TERMINATION}
-        return [Known(name, f"{key}_{k}", k, cause) for key, cause in causes.items() for k in "udp"]
+        return [
+            ReferenceHandler(name, f"{key}_{k}", k, cause) for key, cause in causes.items() for k in "udp"
+        ]
     if isinstance(part, Mover):
         x, speed = (float(part.values.numbers[n][0]) for n in ("x", "speed"))
         first = (1.0 - x) / speed if speed > 0.0 else (-1.0 - x) / speed
         hits = [first + 2.0 * i / abs(speed) for i in range(int(end * abs(speed)) + 2)]
         ups = hits[0::2] if speed > 0.0 else hits[1::2]
         downs = hits[1::2] if speed > 0.0 else hits[0::2]
-        return [Known(name, "high_d", "d", TRIGGERED, ups), Known(name, "low_d", "d", TRIGGERED, downs)]
+        return [
+            ReferenceHandler(name, "high_d", "d", TRIGGERED, ups),
+            ReferenceHandler(name, "low_d", "d", TRIGGERED, downs),
+        ]
     raise TypeError(part)
 
 
 class ReferenceStepper:
-    """Runs a list of parts by the book; its log is what the simulator's has to be."""
+    """Runs parts as the documents describe it; the log of the Simulator must be equal to its log."""
 
     def __init__(self, parts, end):
         self.handlers = [h for name, part in parts.items() for h in handlers_of(name, part, end)]
@@ -100,26 +121,26 @@ class ReferenceStepper:
         self.new_step = False
 
     def due(self, cause, kind):
-        """Handlers of a cause and kind that come at this time, in order."""
-        found = []
+        """The handlers of a cause and kind that are due now, with their numbers, in order."""
+        due_handlers = []
         for i, h in enumerate(self.handlers):
             if (h.cause, h.kind) != (cause, kind):
                 continue
             at_this_time = any(t == self.time for t in h.times) and (i, self.time) not in self.done
             if cause == SIGNALED:
-                comes = h.pending
+                is_due = h.pending
             elif cause in (INIT, TERMINATION):
-                comes = True
+                is_due = True
             elif cause == ADVANCED:
-                comes = kind == "p" or self.new_step
+                is_due = kind == "p" or self.new_step
             else:
-                comes = at_this_time
-            if comes:
-                found.append((i, h))
-        return found
+                is_due = at_this_time
+            if is_due:
+                due_handlers.append((i, h))
+        return due_handlers
 
     def run(self, cause, kind):
-        """Run what is due: all read the traces as they are at the start, writes come after."""
+        """Run the handlers that are due; all read the traces as they were at the start."""
         read, raised = dict(self.traces), set()
         for i, h in self.due(cause, kind):
             self.log.append((f"{h.part}.{h.key}", self.time))
@@ -131,13 +152,13 @@ class ReferenceStepper:
         self.signals |= raised
 
     def updates(self, causes):
-        """Unrestricted, then discrete ones; inside each kind by cause."""
+        """Unrestricted updates, then discrete ones; each in the order of their causes."""
         for kind in "ud":
             for cause in causes:
                 self.run(cause, kind)
 
     def handle_signals(self):
-        """Round after round until none is set."""
+        """Handle signals in rounds, until none is set."""
         while self.signals:
             for h in self.handlers:
                 h.pending |= h.signal in self.signals
@@ -145,7 +166,7 @@ class ReferenceStepper:
             self.updates((SIGNALED,))
 
     def publishes(self, causes):
-        """In order of cause."""
+        """Publishes in the order of their causes."""
         for cause in causes:
             self.run(cause, "p")
 
@@ -157,7 +178,7 @@ class ReferenceStepper:
         self.new_step = True
 
     def advance_to(self, boundary):
-        """Step after step."""
+        """Take steps until the boundary."""
         while True:
             self.updates(UPDATE_CAUSES)
             self.new_step = False
@@ -170,6 +191,6 @@ class ReferenceStepper:
                 return
 
     def finish(self):
-        """The end; signals that are raised here stay set."""
+        """End the run; signals that are raised here stay set."""
         self.updates((TERMINATION,))
         self.publishes((TERMINATION,))

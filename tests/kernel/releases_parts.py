@@ -1,4 +1,4 @@
-"""Holds that end inside a step, with their solutions in closed form."""
+"""Parts whose held witness is released inside a step, with their solutions in closed form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ G = 9.81
 
 
 class FallingFloor(cosim.Component):
-    """A ball that rests on a floor at -a t^3, which falls away from it at last."""
+    """A ball on a floor at -a t^3, which in the end falls faster than the ball."""
 
     height = cosim.position(unit="m")
     speed = cosim.speed(unit="m/s")
@@ -19,7 +19,7 @@ class FallingFloor(cosim.Component):
     @cosim.kernel
     def derivatives(speed, height_dot, speed_dot):
         height_dot[0] = speed
-        speed_dot[0] = -9.81
+        speed_dot[0] = -G
 
     @cosim.witness(direction="falling")
     def floor(t, height, a):
@@ -27,20 +27,20 @@ class FallingFloor(cosim.Component):
 
     @cosim.on(floor, does="unrestricted")
     def bounce(t, speed, a, speed_next):
-        of_floor = -3.0 * a * t * t
-        speed_next[0] = of_floor - 0.3 * (speed - of_floor)
+        floor_speed = -3.0 * a * t * t
+        speed_next[0] = floor_speed - 0.3 * (speed - floor_speed)
 
 
 def end_of_contact(a: float) -> float:
-    """When the floor falls away from the ball, s."""
+    """The time at which the floor falls away from the ball, s: there its acceleration is g."""
     return G / (6.0 * a)
 
 
 def height_on_falling_floor(a: float, t: float) -> float:
     """The height of the ball, m."""
-    flown = max(t - end_of_contact(a), 0.0)
-    on_floor = min(t, end_of_contact(a))
-    return -a * on_floor**3 - 3.0 * a * on_floor**2 * flown - 0.5 * G * flown**2
+    time_in_air = max(t - end_of_contact(a), 0.0)
+    time_on_floor = min(t, end_of_contact(a))
+    return -a * time_on_floor**3 - 3.0 * a * time_on_floor**2 * time_in_air - 0.5 * G * time_in_air**2
 
 
 class Relay(cosim.Component):

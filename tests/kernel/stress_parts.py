@@ -1,4 +1,4 @@
-"""Parts of random event systems: every handler notes that it ran, changes a number and raises signals."""
+"""Parts of random event systems: every handler logs that it ran, changes `trace` and raises signals."""
 
 import cosim
 from cosim import EventCause
@@ -8,7 +8,7 @@ KINDS = {"u": "unrestricted", "d": "discrete", "p": "publish"}
 
 
 def handler(key, kind):
-    """A handler that notes itself under a key; updates leave a trace and raise what their part was told."""
+    """A handler that logs its key; an update also changes the trace and raises the signals of its part."""
 
     def publish(self, state):
         self.log.append((f"{self.name}.{key}", state.time))
@@ -30,8 +30,8 @@ def with_handlers(body, **triggers):
             body[f"{name}_{kind}"] = declare(does)(handler(f"{name}_{kind}", kind))
 
 
-class Noting(cosim.Component):
-    """Has a log, shared with the other parts, and signals to raise."""
+class Logging(cosim.Component):
+    """A part with a log, which it shares with others, and the signals that each handler raises."""
 
     trace = cosim.discrete(dtype=int)
 
@@ -40,8 +40,8 @@ class Noting(cosim.Component):
         self.log, self.raises = [] if log is None else log, raises or {}
 
 
-class Ticker(Noting):
-    """Comes periodically."""
+class Ticker(Logging):
+    """Three handlers with one period and offset."""
 
     period = cosim.parameter(unit="s")
     offset = cosim.parameter(unit="s")
@@ -49,8 +49,8 @@ class Ticker(Noting):
     with_handlers(locals(), tick=lambda does: cosim.every("period", offset="offset", does=does))
 
 
-class Waiter(Noting):
-    """Names its next times, one after the other."""
+class Waiter(Logging):
+    """A handler whose timer goes through a list of times."""
 
     wake = cosim.timer()
 
@@ -70,7 +70,7 @@ def product(t, roots):
     return (t - roots[0]) * (t - roots[1]) * (t - roots[2])
 
 
-class Probe(Noting):
+class Probe(Logging):
     """A witness of time with three roots."""
 
     roots = cosim.parameter(unit="s", shape=3)
@@ -80,21 +80,21 @@ class Probe(Noting):
 
 
 class FallingProbe(Probe):
-    """Of falling crossings alone."""
+    """A probe of falling crossings."""
 
     look = cosim.witness(direction="falling")(product)
     with_handlers(locals(), look=lambda does, look=look: cosim.on(look, does=does))
 
 
 class RisingProbe(Probe):
-    """Of rising crossings alone."""
+    """A probe of rising crossings."""
 
     look = cosim.witness(direction="rising")(product)
     with_handlers(locals(), look=lambda does, look=look: cosim.on(look, does=does))
 
 
-class Cascade(Noting):
-    """Signals; their handlers raise later ones."""
+class Cascade(Logging):
+    """Four signals; their handlers raise later ones."""
 
     s0 = cosim.signal()
     s1 = cosim.signal()
@@ -110,8 +110,8 @@ class Cascade(Noting):
     )
 
 
-class EveryStep(Noting):
-    """At the start, at every step, at the end."""
+class EveryStep(Logging):
+    """Handlers of the start, of every step and of the end."""
 
     with_handlers(
         locals(),
@@ -121,7 +121,7 @@ class EveryStep(Noting):
     )
 
 
-class Mover(Noting):
+class Mover(Logging):
     """Runs back and forth between -1 and 1 at constant speed."""
 
     x = cosim.position()

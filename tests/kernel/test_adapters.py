@@ -1,14 +1,14 @@
-"""From an author's function to a block: what arrives as a number, what as a view, from whom."""
+"""Which arguments of an author's function are numbers and which are views, and where they come from."""
 
 import math
 
 import numpy as np
 import pytest
+from gain_parts import Gain, PlainGain
 from how_many import many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_parts import BouncingBall, Oscillator, system_of
-from test_schedule import Gain, PlainGain
 
 import cosim
 
@@ -20,8 +20,8 @@ def test_a_kernel_function_is_called_with_plain_arrays():
     assert BouncingBall.kernels["floor"](0.25) == 0.25
 
 
-class Kinds(cosim.Component):
-    """One argument of each kind; as a plain-Python part it can look at what arrives."""
+class AllKinds(cosim.Component):
+    """One argument of each kind; a method in plain Python, so it can store what it gets in `seen`."""
 
     number = cosim.parameter(default=2.0)
     short = cosim.parameter(shape=1, default=[3.0])
@@ -46,12 +46,12 @@ class Kinds(cosim.Component):
         out[0], out[1] = short[0], vector[2]
 
 
-def test_numbers_and_views():
-    system = system_of(kinds=Kinds)
+def test_scalars_are_passed_as_numbers_and_arrays_as_flat_views():
+    system = system_of(kinds=AllKinds)
     state = system.default_state()
     state.set_time(0.5)
     state.realize()
-    seen = system.parts["kinds"].seen
+    values_seen = system.parts["kinds"].seen
     for name, value in {
         "t": 0.5,
         "number": 2.0,
@@ -61,34 +61,34 @@ def test_numbers_and_views():
         "z": 7,
         "entry": 8,
     }.items():
-        assert np.ndim(seen[name]) == 0
-        assert seen[name] == value
-    assert math.isnan(seen["entry_dot"])
+        assert np.ndim(values_seen[name]) == 0
+        assert values_seen[name] == value
+    assert math.isnan(values_seen["entry_dot"])
     for name, shape in {"short": 1, "vector": 3, "matrix": 4, "z_dot": 1, "out": 2}.items():
-        assert seen[name].shape == (shape,)
+        assert values_seen[name].shape == (shape,)
     assert state["kinds"].tolist() == [3.0, 3.0]
     assert state["kinds.matrix"].tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert state["kinds.matrix[2]"] == 3.0
 
 
 class Observer(cosim.Component):
-    """A source's value and derivative, where it has one."""
+    """Shows the value of its source, and its derivative or NaN."""
 
-    first = cosim.source(unit="m")
+    source = cosim.source(unit="m")
     value_seen = cosim.cache_slot()
     rate_seen = cosim.cache_slot()
 
     @cosim.kernel
-    def look(first, first_dot, value_seen, rate_seen):
-        value_seen[0] = first
-        rate_seen[0] = first_dot
+    def show(source, source_dot, value_seen, rate_seen):
+        value_seen[0] = source
+        rate_seen[0] = source_dot
 
 
 @pytest.mark.parametrize(("path", "value", "rate"), [("o.x", 1.0, 0.5), ("o.v", 0.5, -4.0)])
 def test_sources_offer_value_and_derivative(path, value, rate):
     model = cosim.Model("test")
     model.add(Oscillator, "o", v=0.5)
-    model.add(type("Free", (Observer,), {"first": cosim.source()}), "observer", first=path)
+    model.add(type("AnyUnit", (Observer,), {"source": cosim.source()}), "observer", source=path)
     state = model.build().default_state().realize()
     assert (state["observer.value_seen"], state["observer.rate_seen"]) == (value, rate)
 
@@ -96,34 +96,34 @@ def test_sources_offer_value_and_derivative(path, value, rate):
 def test_a_source_without_derivative_offers_nan():
     model = cosim.Model("test")
     model.add(Oscillator, "o")
-    model.add(type("Free", (Observer,), {"first": cosim.source()}), "observer", first="o.energy")
+    model.add(type("AnyUnit", (Observer,), {"source": cosim.source()}), "observer", source="o.energy")
     assert math.isnan(model.build().default_state().realize()["observer.rate_seen"])
 
 
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ({"first": "o.v"}, "m/s"),
-        ({"first": "o.w"}, "no signal 'o.w'"),
-        ({"first": "p.x"}, "no part 'p'"),
-        ({}, "first is missing"),
+        ({"source": "o.v"}, "m/s"),
+        ({"source": "o.w"}, "no signal 'o.w'"),
+        ({"source": "p.x"}, "no part 'p'"),
+        ({}, "source is missing"),
     ],
 )
-def test_wrong_sources(values, text):
+def test_a_wrong_or_missing_source_is_an_error_at_its_place(values, text):
     model = cosim.Model("test")
     model.add(Oscillator, "o")
     model.add(Observer, "observer", **values)
-    with pytest.raises(cosim.ModelError, match=text) as raised:
+    with pytest.raises(cosim.ModelError, match=text) as caught:
         model.build()
-    assert all(problem.where.startswith("observer") for problem in raised.value.problems)
+    assert all(problem.where.startswith("observer") for problem in caught.value.problems)
 
 
 @settings(deadline=None, max_examples=many(20), database=None, derandomize=True)
 @given(st.permutations(range(6)), st.lists(st.booleans(), min_size=6, max_size=6))
-def test_any_declaration_order_and_any_mixture_of_plain_parts(order, plain):
+def test_a_chain_is_the_same_in_any_order_of_parts_compiled_or_in_plain_python(order, is_plain):
     model = cosim.Model("chain")
     for i in order:
-        model.add(PlainGain if plain[i] else Gain, f"g{i}")
+        model.add(PlainGain if is_plain[i] else Gain, f"g{i}")
     for i in range(5):
         model.connect(f"g{i}", f"g{i + 1}.entry")
     state = model.build().default_state()

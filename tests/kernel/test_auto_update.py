@@ -1,4 +1,4 @@
-"""Auto-update variables: a value with an update in the cache that is swapped in when a step ends."""
+"""Auto-update variables: their update is computed in the cache and becomes their value when a step ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import cosim
 
 
 class Swing(cosim.Component):
-    """An undamped swing."""
+    """Law: x'' = -x, with x = sin t."""
 
     x = cosim.position(start=0.0)
     v = cosim.speed(start=1.0)
@@ -39,42 +39,43 @@ class Largest(cosim.Measure):
             count_next[0] = count + 1
 
 
-def swing() -> cosim.System:
+def swing_with_largest() -> cosim.System:
     model = cosim.Model("swing")
     model.add(Swing, "swing")
     model.add(Largest, "largest", source="swing.x")
     return model.build()
 
 
-def test_the_largest_value_is_kept() -> None:
-    simulator = cosim.Simulator(swing(), accuracy=1e-9)
-    seen = []
-    simulator.set_monitor(lambda state: seen.append(state["swing.x"]))
+def test_the_largest_value_at_the_end_of_a_step_is_stored() -> None:
+    simulator = cosim.Simulator(swing_with_largest(), accuracy=1e-9)
+    values = []
+    simulator.set_monitor(lambda state: values.append(state["swing.x"]))
     simulator.advance_to(2.0 * math.pi)
-    assert simulator.state["largest.extreme"] == max(seen)
+    assert simulator.state["largest.extreme"] == max(values)
     assert simulator.state["largest"] == pytest.approx(1.0, abs=0.01)
     assert simulator.state["largest.count"] > 3
 
 
 def test_a_swap_bumps_the_stage_of_the_variable_and_costs_no_evaluation() -> None:
-    system = swing()
+    system = swing_with_largest()
     simulator = cosim.Simulator(system, accuracy=1e-9)
     simulator.initialize()
-    before = simulator.statistics.evaluations
-    for _ in range(20):
+    evaluations_before = simulator.statistics.evaluations
+    steps, stages_of_merson = 20, 5
+    for _ in range(steps):
         simulator.step()
     assert simulator.state.stage >= cosim.Stage.ACCELERATION
-    assert simulator.statistics.evaluations - before == 5 * 20
+    assert simulator.statistics.evaluations - evaluations_before == stages_of_merson * steps
 
 
-def test_saved_and_restored() -> None:
-    system = swing()
+def test_a_restored_run_goes_on_to_the_same_bytes() -> None:
+    system = swing_with_largest()
     simulator = cosim.Simulator(system, accuracy=1e-9)
     simulator.advance_to(1.0)
-    again = cosim.Simulator(system, system.state_from_bytes(simulator.state.to_bytes()), accuracy=1e-9)
-    for each in (simulator, again):
+    restored = cosim.Simulator(system, system.state_from_bytes(simulator.state.to_bytes()), accuracy=1e-9)
+    for each in (simulator, restored):
         each.advance_to(3.0)
-    assert again.state.to_bytes() == simulator.state.to_bytes()
+    assert restored.state.to_bytes() == simulator.state.to_bytes()
 
 
 def test_a_kernel_function_cannot_write_a_next_value() -> None:

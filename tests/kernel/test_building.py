@@ -1,4 +1,4 @@
-"""The work of building grows with the number of parts."""
+"""The work and the memory of building a system grow linearly with the number of parts."""
 
 import gc
 import math
@@ -15,40 +15,42 @@ from cosim.preparation.reach import reach_of
 from cosim_compiler.sources import kernel_effects, kernel_rules
 
 SMALLEST = 8
+MOST_POWER = 1.005
+"""The largest exponent of growth; a quadratic term of half a percent at 32 parts exceeds it."""
 
 
 def lines_run(name, count):
-    """Lines of Python that building a model takes, every round of a loop counted."""
-    model, counted = MODELS[name](count), 0
+    """How many lines of Python run when a model is built."""
+    model, lines = MODELS[name](count), 0
 
     def trace(frame, event, argument):
-        nonlocal counted
-        counted += event == "line"
+        nonlocal lines
+        lines += event == "line"
         return trace
 
-    before = sys.gettrace()
-    gc.disable()  # finalizers of what other tests left would run inside a build, and their lines be counted
+    previous_trace = sys.gettrace()
+    gc.disable()  # else finalizers of objects of other tests would run inside a build and be counted
     sys.settrace(trace)
     try:
         model.build()
     finally:
-        sys.settrace(before)
+        sys.settrace(previous_trace)
         gc.enable()
-    return counted
+    return lines
 
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_work_grows_with_the_number_of_parts(name):
-    MODELS[name](SMALLEST).build()  # what is done once for a class
+    MODELS[name](SMALLEST).build()  # does what is done once for each class
     counts = [math.inf] * 3
-    for _ in range(3):  # what other tests left behind only adds lines, and not three times
+    for _ in range(3):  # objects of other tests can only add lines, and rarely three times
         counts = [min(c, lines_run(name, f * SMALLEST)) for c, f in zip(counts, (1, 2, 4), strict=True)]
         small, middle, large = counts
         power = math.log2((large - middle) / (middle - small))
-        if power < 1.005:
+        if power < MOST_POWER:
             break
-    assert power < 1.005
+    assert power < MOST_POWER
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -57,8 +59,8 @@ def test_schedule_grows_with_the_number_of_parts(name):
     assert large - middle == 2 * (middle - small)
 
 
-def test_what_follows_what_grows_with_the_number_of_parts():
-    # all bodies and bushings add to one energy: each would be followed by each
+def test_the_reach_of_blocks_grows_with_the_number_of_parts():
+    # all bodies and bushings add to one energy: a list of all that follows each would be quadratic
     small, middle, large = (
         sum(part.size for part in vars(reach_of(MODELS["free_bodies"](factor * SMALLEST).build())).values())
         for factor in (1, 2, 4)
@@ -66,19 +68,19 @@ def test_what_follows_what_grows_with_the_number_of_parts():
     assert large - middle == 2 * (middle - small)
 
 
-def test_a_quantity_of_all_parts_of_a_class_lies_in_one_stretch():
-    # a block that jumps from part to part waits for memory at each row
+def test_a_variable_of_all_parts_of_a_class_is_contiguous_in_memory():
+    # a block that reads from part to part would wait for memory at each row
     system = MODELS["free_bodies"](3).build()
     bushings = [name for name in system.parts if name.startswith("bushing")]
     slots = system.assembly.layout.slots
-    lie = {name for name, slot in slots[bushings[0]].items() if slot.array in "pc"}
-    assert {"X_GF", "f", "stiffness", "enabled"} <= lie
-    for name in lie & type(system.parts[bushings[0]]).declarations.keys():
-        found = [slots[bushing][name] for bushing in bushings]
-        assert [slot.offset - found[0].offset for slot in found] == [found[0].size * i for i in range(9)]
+    names = {name for name, slot in slots[bushings[0]].items() if slot.array in "pc"}
+    assert {"X_GF", "f", "stiffness", "enabled"} <= names
+    for name in names & type(system.parts[bushings[0]]).declarations.keys():
+        first, *_ = of_bushings = [slots[bushing][name] for bushing in bushings]
+        assert [slot.offset - first.offset for slot in of_bushings] == [first.size * i for i in range(9)]
 
 
-def test_sources_are_read_once_for_a_class(monkeypatch):
+def test_functions_are_parsed_once_for_a_class(monkeypatch):
     parsed = []
     for module in (kernel_effects, kernel_rules):
         parse = module.definition_of
@@ -90,7 +92,7 @@ def test_sources_are_read_once_for_a_class(monkeypatch):
 
 
 def chain_of_sums(count, source):
-    """Each adds the one before to itself."""
+    """A chain of measures, each of which is twice the one before."""
     model = cosim.Model("sums")
     model.add(Ball, "ball")
     for i in range(count):
@@ -99,11 +101,11 @@ def chain_of_sums(count, source):
     return model.build()
 
 
-def test_units_come_through_long_chains():
+def test_a_unit_is_passed_along_a_chain_of_1500_measures():
     assert chain_of_sums(1500, "ball.height").variables["sum1499"].units == ("m",)
 
 
-def test_derivatives_are_looked_for_once_for_each_signal():
+def test_the_derivatives_of_a_chain_are_searched_in_linear_time():
     system = chain_of_sums(60, "ball.height")
     assert system.has_derivative("sum59", 1)
     assert not system.has_derivative("sum59", 2)

@@ -1,4 +1,4 @@
-"""A State saved at the end of any step goes on to the same bytes; how checkpoints are written."""
+"""A State saved at the end of any step goes on to the same bytes; checkpoints and drafts of results."""
 
 import itertools
 import logging
@@ -15,7 +15,7 @@ import cosim
 
 
 class Waiting(Clock):
-    """Wakes up later and later."""
+    """A timer whose next time is 1.5 times the present one."""
 
     wake = cosim.timer(start=0.1)
     naps = cosim.discrete(dtype=int)
@@ -35,28 +35,28 @@ def make_system():
 
 
 @pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince", "tsitouras"])
-def test_going_on_from_any_step_end_gives_the_same_bytes(method):
+def test_a_state_saved_after_any_step_goes_on_to_the_same_bytes(method):
     options = {"integrator": f"integrators.{method}", "accuracy": 1e-6}
     system = make_system()
     simulator = cosim.Simulator(system, **options)
-    saved = []
-    simulator.set_monitor(lambda state: saved.append(state.to_bytes()))
+    saved_states = []
+    simulator.set_monitor(lambda state: saved_states.append(state.to_bytes()))
     simulator.advance_to(1.5)
     kinds = [f.kind for f in simulator.findings]
     assert kinds == ["zeno", "held"]
     assert simulator.state["waiting.naps"] == 7
-    assert len(saved) > 30
+    assert len(saved_states) > 30
     simulator.clear_monitor()
     simulator.advance_pending_events()
     end = simulator.state.to_bytes()
-    for data in saved[:: len(saved) // 12]:
+    for data in saved_states[:: len(saved_states) // 12]:
         resumed = cosim.Simulator(system, system.state_from_bytes(data), **options)
         resumed.advance_to(1.5)
         resumed.advance_pending_events()
         assert resumed.state.to_bytes() == end
 
 
-def test_files_are_replaced_whole(tmp_path):
+def test_a_checkpoint_is_one_complete_file_and_a_damaged_one_is_refused(tmp_path):
     system = system_of(ball=BouncingBall)
     path = tmp_path / "ball.state"
     checkpoint = cosim.Checkpoint(path, every=1e-9)
@@ -68,7 +68,7 @@ def test_files_are_replaced_whole(tmp_path):
         cosim.read_checkpoint(system, path)
 
 
-def test_every_so_many_seconds(tmp_path, monkeypatch):
+def test_a_checkpoint_is_due_after_its_interval(tmp_path, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("cosim.simulation.checkpoint.wall.monotonic", lambda: now[0])
     checkpoint = cosim.Checkpoint(tmp_path / "a.state", every=30.0)
@@ -94,7 +94,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_the_run(tmp_path, monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_after_a_failure_it_holds_the_last_good_state(tmp_path):
+def test_the_checkpoint_of_a_failed_run_is_the_state_before_the_failure(tmp_path):
     class Failing(Clock):
         """Fails at 0.5 s."""
 
@@ -110,22 +110,22 @@ def test_after_a_failure_it_holds_the_last_good_state(tmp_path):
 
 
 @pytest.mark.parametrize(("path", "every", "text"), [("no/a", 1.0, "cannot be written"), ("a", 0.0, "0 s")])
-def test_refused(tmp_path, path, every, text):
+def test_an_unwritable_path_and_an_interval_of_0_are_refused(tmp_path, path, every, text):
     with pytest.raises(cosim.CosimError, match=text):
         cosim.Checkpoint(tmp_path / path, every)
 
 
-def test_results_so_far_are_kept_and_not_too_often(monkeypatch, caplog):
-    now, kept = [0.0], []
+def test_drafts_of_results_are_saved_every_twenty_seconds(monkeypatch, caplog):
+    """A draft takes 1 s and is to take at most a twentieth of the time; a step takes 4 s."""
+    now, drafts = [0.0], []
     monkeypatch.setattr("cosim.simulation.result_drafts.wall.monotonic", lambda: now[0])
-
     monkeypatch.setattr("cosim.simulation.stride.FIRST_STRIDE", 1)
     monkeypatch.setattr("cosim.simulation.stride.PATIENCE", 0.0)
 
     def keep(result):
-        kept.append((now[0], result.time[-1]))
-        now[0] += 1.0  # it takes a second
-        if len(kept) == 2:
+        drafts.append((now[0], result.time[-1]))
+        now[0] += 1.0
+        if len(drafts) == 2:
             raise cosim.CosimError("no space left")
 
     def tick(time):
@@ -134,14 +134,14 @@ def test_results_so_far_are_kept_and_not_too_often(monkeypatch, caplog):
     with caplog.at_level(logging.WARNING, "cosim.simulation"):
         cosim.simulate(system_of(ball=BouncingBall), until=0.4, maximum_step=0.01, keep=keep, progress=tick)
     assert "kept: no space" in caplog.text
-    assert len(kept) > 5
-    starts = [time for time, _ in kept]
+    assert len(drafts) > 5
+    starts = [time for time, _ in drafts]
     assert starts[0] == 12.0
     assert all(21.0 <= later - earlier <= 25.0 for earlier, later in itertools.pairwise(starts))
-    assert [time for _, time in kept] == sorted({time for _, time in kept})
+    assert [time for _, time in drafts] == sorted({time for _, time in drafts})
 
 
-SUDDEN = """
+KILLED_RUN = """
 import os, signal, sys
 import cosim
 from cosim.simulation import result_drafts, stride
@@ -161,24 +161,26 @@ cosim.simulate(
 """
 
 
-def test_a_kill_loses_nothing_but_the_last_seconds(tmp_path):
+def test_a_killed_run_leaves_a_draft_of_its_results(tmp_path):
     path = tmp_path / "ball.csv"
-    ended = subprocess.run([sys.executable, "-c", SUDDEN, str(path)], cwd=Path(__file__).parent, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED_RUN, str(path)], cwd=Path(__file__).parent, check=False
+    )
     assert ended.returncode == -9
-    *_, last_row, says = path.read_text("utf-8").splitlines()
-    last = last_row.split(",")
-    assert says.startswith("# not whole")
-    assert 0.58 < float(last[0]) <= 0.62
-    assert float(last[1]) > 0.0
+    *_, last_row, remark = path.read_text("utf-8").splitlines()
+    time, height = map(float, last_row.split(","))
+    assert remark.startswith("# not whole")
+    assert 0.58 < time <= 0.62  # it is killed after 0.6 s, and a step is at most 0.01 s
+    assert height > 0.0
 
 
-def test_a_second_ctrl_c_while_the_first_is_answered_loses_nothing(tmp_path):
-    done = []
+def test_a_second_ctrl_c_loses_neither_results_nor_checkpoint(tmp_path):
+    saved = []
 
     class Slow(cosim.Checkpoint):
         def write(self, state):
             os.kill(os.getpid(), signal.SIGINT)
-            done.append(("written", state.time))
+            saved.append(("written", state.time))
             super().write(state)
 
     def stop(time):
@@ -193,9 +195,9 @@ def test_a_second_ctrl_c_while_the_first_is_answered_loses_nothing(tmp_path):
             accuracy=1e-6,
             progress=stop,
             checkpoint=Slow(path),
-            keep=lambda result: done.append(("kept", result.time[-1])),
+            keep=lambda result: saved.append(("kept", result.time[-1])),
         )
-    (first, kept), (second, written) = done
-    assert (first, second) == ("kept", "written") and kept <= written
-    assert caught.value.result.time[-1] == kept > 0.4
-    assert cosim.read_checkpoint(system, path).time == written
+    (_, result_time), (_, checkpoint_time) = saved
+    assert [kind for kind, _ in saved] == ["kept", "written"] and result_time <= checkpoint_time
+    assert caught.value.result.time[-1] == result_time > 0.4
+    assert cosim.read_checkpoint(system, path).time == checkpoint_time

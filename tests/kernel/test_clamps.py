@@ -1,15 +1,16 @@
-"""Handlers that set a witness back to its zero while its rate goes on: the state is clamped there."""
+"""A state whose handler sets its witness back to zero again and again is clamped there."""
 
 from __future__ import annotations
 
 import pytest
+from gradient_checks import check_against_tangents, model_of
 from kernel_parts import system_of
-from test_gradients import check_against_tangents, model_of
 
 import cosim
 
 HELD = ["zeno", "held"]
-EVENTS = 11  # the first, and ten that repeat it
+EVENTS = 11
+"""The events until a state is clamped: the first one, and ten that repeat it."""
 EXACT = 1e-12
 METHODS = [
     *((method, None) for method in ("dormand_prince", "runge_kutta_merson", "bdf", "radau5", "scipy_lsoda")),
@@ -18,7 +19,7 @@ METHODS = [
 
 
 class Clamp(cosim.Component):
-    """A state that moves at a rate, and is set back to its limit as soon as it is above."""
+    """Law: x' = rate - pull x; as soon as x is above its limit, it is set to `below` below the limit."""
 
     x = cosim.auxiliary_state()
     rate = cosim.discrete(start=1.0)
@@ -42,7 +43,7 @@ class Clamp(cosim.Component):
 
 
 class FallingClamp(Clamp):
-    """The same downward."""
+    """A clamp that limits x from below."""
 
     @cosim.witness(direction="falling")
     def top(x, limit):
@@ -54,8 +55,8 @@ class FallingClamp(Clamp):
         events_next[0] = events + 1
 
 
-class Sticky(Clamp):
-    """Set back from either side."""
+class TwoSided(Clamp):
+    """A clamp that sets x to its limit from either side."""
 
     @cosim.witness
     def top(x, limit):
@@ -67,8 +68,8 @@ class Sticky(Clamp):
         events_next[0] = events + 1
 
 
-class Dragged(cosim.Component):
-    """A body that falls, and whose height alone is set back: its speed goes on."""
+class FallingBody(cosim.Component):
+    """A falling body whose handler sets its height to 0 and leaves its speed."""
 
     height = cosim.position(start=0.5)
     speed = cosim.speed(start=-1.0)
@@ -88,11 +89,12 @@ class Dragged(cosim.Component):
 
 
 def simulator_of(part, method="dormand_prince", step=None, **options):
+    """A simulator of one part, ``part``, with error control or a fixed step."""
     options |= {"fixed_step": step} if step else {}
     return cosim.Simulator(system_of(part=part), integrator=f"integrators.{method}", accuracy=1e-6, **options)
 
 
-def kinds(simulator):
+def finding_kinds(simulator):
     return [finding.kind for finding in simulator.findings]
 
 
@@ -105,42 +107,45 @@ def test_a_clamped_state_stays_on_its_limit(method, step, pull):
         simulator.advance_to(until)
         assert simulator.state["part.x"] == pytest.approx(0.5, abs=EXACT)
         assert simulator.state["part.events"] == EVENTS
-    assert kinds(simulator) == HELD
+    assert finding_kinds(simulator) == HELD
 
 
-def test_a_clamp_from_above_with_a_limit_of_zero():
+def test_a_state_is_clamped_from_above_at_a_limit_of_zero():
     simulator = simulator_of(FallingClamp(limit=0.0))
     simulator.state["part.x"], simulator.state["part.rate"] = 1.0, -2.0
     simulator.advance_to(3.0)
     assert simulator.state["part.x"] == pytest.approx(0.0, abs=EXACT)
-    assert (simulator.state["part.events"], kinds(simulator)) == (EVENTS, HELD)
+    assert (simulator.state["part.events"], finding_kinds(simulator)) == (EVENTS, HELD)
 
 
 def test_a_start_at_the_limit_is_clamped_at_once():
     simulator = simulator_of(Clamp(limit=0.0))
     simulator.advance_to(1.0)
     assert simulator.state["part.x"] == pytest.approx(0.0, abs=EXACT)
-    assert (simulator.state["part.events"], kinds(simulator)) == (EVENTS, HELD)
+    assert (simulator.state["part.events"], finding_kinds(simulator)) == (EVENTS, HELD)
 
 
-def test_a_clamp_lets_go_where_the_rate_turns_and_holds_again():
+def test_a_clamp_is_released_when_the_rate_changes_its_sign_and_holds_again():
     simulator = simulator_of(Clamp())
     simulator.advance_to(1.0)
-    simulator.state["part.rate"] = 3.0  # still pressed
+    simulator.state["part.rate"] = 3.0  # still toward the limit
     simulator.advance_to(1.5)
     assert simulator.state["part.x"] == pytest.approx(0.5, abs=EXACT)
-    assert (simulator.state["part.events"], kinds(simulator)) == (EVENTS, HELD)
+    assert (simulator.state["part.events"], finding_kinds(simulator)) == (EVENTS, HELD)
     simulator.state["part.rate"] = -1.0
     simulator.advance_to(2.0)
     assert simulator.state["part.x"] == pytest.approx(0.0, abs=EXACT)
-    assert (simulator.state["part.events"], kinds(simulator)) == (EVENTS, [*HELD, "released"])
+    assert (simulator.state["part.events"], finding_kinds(simulator)) == (EVENTS, [*HELD, "released"])
     simulator.state["part.rate"] = 1.0
     simulator.advance_to(4.0)
     assert simulator.state["part.x"] == pytest.approx(0.5, abs=EXACT)
-    assert (simulator.state["part.events"], kinds(simulator)) == (2 * EVENTS, [*HELD, "released", *HELD])
+    assert (simulator.state["part.events"], finding_kinds(simulator)) == (
+        2 * EVENTS,
+        [*HELD, "released", *HELD],
+    )
 
 
-def test_a_clamp_that_is_at_rest_stays_where_it_is():
+def test_a_clamped_state_with_a_rate_of_zero_stays_at_its_limit():
     simulator = simulator_of(Clamp())
     simulator.advance_to(1.0)
     simulator.state["part.rate"] = 0.0
@@ -150,58 +155,59 @@ def test_a_clamp_that_is_at_rest_stays_where_it_is():
 
 
 @pytest.mark.parametrize("rate", [-1.0, 1.0])
-def test_what_is_set_back_from_either_side_stays_however_it_is_pressed(rate):
-    simulator = simulator_of(Sticky())
+def test_a_two_sided_clamp_stays_at_its_limit_for_rates_of_either_sign(rate):
+    simulator = simulator_of(TwoSided())
     simulator.advance_to(1.0)
     simulator.state["part.rate"] = rate
     simulator.advance_to(2.0)
     assert simulator.state["part.x"] == pytest.approx(0.5, abs=EXACT)
-    again = rate < 0.0
-    assert kinds(simulator) == (HELD + ["released", *HELD] if again else HELD)
+    is_held_again = rate < 0.0
+    assert finding_kinds(simulator) == (HELD + ["released", *HELD] if is_held_again else HELD)
 
 
 @pytest.mark.parametrize("below", [1e-9, 5e-8])
-def test_what_is_set_back_by_less_than_ten_windows_is_clamped_to_the_accuracy(below):
+def test_a_state_that_is_set_back_by_less_than_ten_windows_is_clamped(below):
     simulator = simulator_of(Clamp(below=below))
     simulator.advance_to(3.0)
     assert simulator.state["part.x"] == pytest.approx(0.5, abs=1e-6)
-    assert kinds(simulator) == HELD
+    assert finding_kinds(simulator) == HELD
 
 
-def test_what_is_set_back_further_has_events_as_ever():
+def test_a_state_that_is_set_back_further_has_an_event_each_time():
+    """It reaches 0.5 at 0.5 s and then every 0.125 s, for the 13th time at 2 s."""
     simulator = simulator_of(Clamp(below=0.125))
     simulator.advance_to(2.0625)
-    assert (simulator.state["part.events"], kinds(simulator)) == (13, [])
+    assert (simulator.state["part.events"], finding_kinds(simulator)) == (13, [])
     assert simulator.state["part.x"] == pytest.approx(0.4375, abs=1e-6)
 
 
-def test_a_speed_goes_on_where_the_height_alone_is_set_back():
-    simulator = simulator_of(Dragged())
+def test_the_speed_of_a_body_with_a_clamped_height_still_grows():
+    simulator = simulator_of(FallingBody())
     simulator.advance_to(2.0)
     assert simulator.state["part.height"] == pytest.approx(0.0, abs=EXACT)
     assert simulator.state["part.speed"] == pytest.approx(-5.0, abs=EXACT)
-    assert kinds(simulator) == HELD
+    assert finding_kinds(simulator) == HELD
 
 
 def test_a_clamp_is_part_of_the_state():
     simulator = simulator_of(Clamp(pull=1.0))
     simulator.advance_to(1.0)
-    assert kinds(simulator) == HELD
-    saved = simulator.system.state_from_bytes(simulator.state.to_bytes())
+    assert finding_kinds(simulator) == HELD
+    restored_state = simulator.system.state_from_bytes(simulator.state.to_bytes())
     options = {"integrator": "integrators.dormand_prince", "accuracy": 1e-6}
-    other = cosim.Simulator(simulator.system, saved, **options)
-    for each in (simulator, other):
+    restored = cosim.Simulator(simulator.system, restored_state, **options)
+    for each in (simulator, restored):
         each.advance_to(2.0)
-    assert other.state.to_bytes() == simulator.state.to_bytes()
-    assert other.state["part.x"] == pytest.approx(0.5, abs=EXACT)
+    assert restored.state.to_bytes() == simulator.state.to_bytes()
+    assert restored.state["part.x"] == pytest.approx(0.5, abs=EXACT)
 
 
-def test_without_holds_it_rings_in_each_window():
+def test_without_holds_there_is_an_event_in_each_window():
     simulator = simulator_of(Clamp(), endless_events="report")
     simulator.advance_to(0.5 + 1e-6)
     assert simulator.state["part.events"] >= 50
     assert simulator.state["part.x"] == pytest.approx(0.5, abs=2e-8)
-    assert kinds(simulator) == ["zeno"]
+    assert finding_kinds(simulator) == ["zeno"]
 
 
 def test_derivatives_of_a_clamped_state_are_those_of_its_limit():

@@ -1,4 +1,4 @@
-"""What a run will need is looked for once."""
+"""Functions that a run will need are searched for once in each process."""
 
 import pytest
 
@@ -6,16 +6,16 @@ from cosim_compiler import ahead, native, units
 
 
 @pytest.fixture
-def looked_for(monkeypatch):
-    """What was looked for among the functions at hand; all of them are."""
-    found = []
+def searched_functions(monkeypatch):
+    """The functions that are searched for; all of them are found."""
+    functions = []
     monkeypatch.setattr(native, "is_plain", lambda: False)
-    monkeypatch.setattr(units, "is_at_hand", lambda *item: found.append(item) or True)
-    return found
+    monkeypatch.setattr(units, "is_at_hand", lambda *item: functions.append(item) or True)
+    return functions
 
 
-def test_functions_are_looked_for_once(looked_for) -> None:
-    """Looking takes a millisecond and more for each Simulator that is made."""
+def test_each_function_is_searched_for_once(searched_functions) -> None:
+    """A search takes more than a millisecond, for each new Simulator."""
 
     def first(x):
         return x
@@ -25,4 +25,4 @@ def test_functions_are_looked_for_once(looked_for) -> None:
 
     ahead.compile_ahead([(first, "d>d")])
     ahead.compile_ahead([(first, "d>d"), (second, "d>d"), (first, "i>i")])
-    assert looked_for == [(first, "d>d"), (second, "d>d"), (first, "i>i")]
+    assert searched_functions == [(first, "d>d"), (second, "d>d"), (first, "i>i")]

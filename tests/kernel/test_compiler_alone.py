@@ -1,4 +1,4 @@
-"""The package of the compiler where there is no `cosim`: a plain function in, an address out, kept."""
+"""The package of the compiler works without `cosim`: it checks and compiles functions and calls them."""
 
 import os
 import subprocess
@@ -11,11 +11,11 @@ from cosim.kit import is_plain
 
 AUTHOR = """
 import importlib, math, pkgutil, sys
-sys.modules["cosim"] = None  # whoever imports it fails
+sys.modules["cosim"] = None  # importing it fails
 
 import cosim_compiler
-for found in pkgutil.walk_packages(cosim_compiler.__path__, "cosim_compiler."):
-    importlib.import_module(found.name)
+for module in pkgutil.walk_packages(cosim_compiler.__path__, "cosim_compiler."):
+    importlib.import_module(module.name)
 
 from cosim_compiler.calls import indirect_call
 from cosim_compiler.native import compile_function, function_address
@@ -30,34 +30,34 @@ def law(x, y):
 
 call_law = indirect_call("fF>f")
 
-def through(address, x, y):
+def call_by_address(address, x, y):
     return call_law(address, (x, y))
 
-def clumsy(x):
+def returns_a_list(x):
     return [x]
 
 import numpy as np
 check_rules(law)
 y = np.zeros(1)
-result = compile_function(through, "ifF>f")(function_address(law, "fF>f"), 0.5, y)
+result = compile_function(call_by_address, "ifF>f")(function_address(law, "fF>f"), 0.5, y)
 assert result == 2.0 * math.sin(0.25) == 2.0 * y[0], (result, y)
 try:
-    check_rules(clumsy)
+    check_rules(returns_a_list)
 except TypeError as error:
     print(error)
 """
 
 
 @pytest.mark.few(1)
-@pytest.mark.parametrize("off", ["1", "0"])
-def test_it_needs_no_cosim(tmp_path: Path, off: str) -> None:
-    if off == "0" and is_plain():
+@pytest.mark.parametrize("plain", ["1", "0"])
+def test_the_compiler_needs_no_cosim(tmp_path: Path, plain: str) -> None:
+    if plain == "0" and is_plain():
         pytest.skip("nothing is compiled here")
     (tmp_path / "author.py").write_text(AUTHOR, "utf-8")
     done = subprocess.run(
         [sys.executable, "author.py"],
         cwd=tmp_path,
-        env={**os.environ, "COSIM_PLAIN": off},
+        env={**os.environ, "COSIM_PLAIN": plain},
         capture_output=True,
         text=True,
         check=False,

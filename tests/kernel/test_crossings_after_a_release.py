@@ -1,4 +1,4 @@
-"""A witness that was held and let go crosses zero like any other: once."""
+"""A witness that was held and released has one event at each later crossing."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ class Friction(cosim.Component):
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince_853", "bogacki_shampine"])
 @pytest.mark.parametrize("start", [0.9, 1.5])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_friction_turns_round_once_with_the_motion(sign: float, start: float, integrator: str) -> None:
-    """It sticks until a sin(w t) = cap; then its way back to 0, and the next one, are in closed form."""
+def test_friction_changes_its_sign_once_at_each_turn(sign: float, start: float, integrator: str) -> None:
+    """It sticks until a sin(w t) = cap; the speed until it is 0 again, twice, is known in closed form."""
     model = cosim.Model("m")
     model.add(Friction(v=sign * start, s=sign, a=sign * 2.0), "f")
     result = model.simulate(
         until=4.6, signals=["f.v", "f.s"], accuracy=1e-10, integrator=f"integrators.{integrator}"
     )
     assert [finding.kind for finding in result.findings] == ["chattering", "held", "released"]
-    begin = (2.0 * math.pi + math.asin(0.5)) / 3.0
+    release = (2.0 * math.pi + math.asin(0.5)) / 3.0
 
     def speed(t: float, since: float, side: float) -> float:
         return 2.0 / 3.0 * (math.cos(3.0 * since) - math.cos(3.0 * t)) - side * (t - since)
 
-    first = brentq(lambda t: speed(t, begin, 1.0), begin + 0.5, begin + 1.5, xtol=1e-14)
+    first = brentq(lambda t: speed(t, release, 1.0), release + 0.5, release + 1.5, xtol=1e-14)
     second = brentq(lambda t: speed(t, first, -1.0), first + 0.5, first + 1.5, xtol=1e-14)
-    later = [event.time for event in result.events if event.time > begin + 0.1]
-    assert later == pytest.approx([first, second], abs=1e-8)
-    assert result.findings[-1].time == pytest.approx(begin, abs=1e-3)
-    moves = (result.time > begin + 1e-3) & (abs(result["f.v"]) > 1e-8)
-    assert (result["f.v"][moves] * result["f.s"][moves] > 0.0).all()
+    later_events = [event.time for event in result.events if event.time > release + 0.1]
+    assert later_events == pytest.approx([first, second], abs=1e-8)
+    assert result.findings[-1].time == pytest.approx(release, abs=1e-3)
+    is_moving = (result.time > release + 1e-3) & (abs(result["f.v"]) > 1e-8)
+    assert (result["f.v"][is_moving] * result["f.s"][is_moving] > 0.0).all()

@@ -1,4 +1,4 @@
-"""``COSIM_DEBUG=1``: plain Python, print and the debugger, bounds that compiled code does not check."""
+"""``COSIM_DEBUG=1``: kernel functions may print, and indices are checked, as compiled code does not."""
 
 import os
 import subprocess
@@ -9,32 +9,32 @@ PROGRAM = '''
 import cosim
 
 
-def third(values, i):
+def element(values, i):
     return values[i]
 
 
 class Part(cosim.Component):
-    """Reads where it should not."""
+    """Reads an element of x whose index is a parameter."""
 
-    at = cosim.parameter(default=1.0)
+    index = cosim.parameter(default=1.0)
     x = cosim.position(unit="m", start=(1.0, 2.0), shape=2)
 
     @cosim.kernel
-    def derivatives(x, at, x_dot):
+    def derivatives(x, index, x_dot):
         print("x is", x[0])
         for i in range(2):
-            x_dot[i] = third(x, int(at))
+            x_dot[i] = element(x, int(index))
 
 
 model = cosim.Model("m")
-model.add(Part, "part", at=AT)
+model.add(Part, "part", index=INDEX)
 print(model.build().default_state().realize()["part.x_dot"])
 '''
 
 
-def run(folder: Path, at: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, index: str, **environment: str) -> subprocess.CompletedProcess[str]:
     file = folder / "program.py"
-    file.write_text(PROGRAM.replace("AT", at))
+    file.write_text(PROGRAM.replace("INDEX", index))
     return subprocess.run(
         [sys.executable, str(file)],
         capture_output=True,
@@ -44,19 +44,19 @@ def run(folder: Path, at: str, **environment: str) -> subprocess.CompletedProces
     )
 
 
-def test_print_works(tmp_path: Path) -> None:
+def test_print_prints(tmp_path: Path) -> None:
     done = run(tmp_path, "1.0", COSIM_DEBUG="1")
     assert done.stdout == "x is 1.0\n[2. 2.]\n", done.stderr
 
 
-def test_bounds_are_checked_with_the_name(tmp_path: Path) -> None:
-    for at in ("2.0", "-1.0"):
-        done = run(tmp_path, at, COSIM_DEBUG="1")
+def test_an_index_out_of_bounds_is_an_error_with_the_name_of_the_variable(tmp_path: Path) -> None:
+    for index in ("2.0", "-1.0"):
+        done = run(tmp_path, index, COSIM_DEBUG="1")
         assert done.returncode != 0
-        assert f"x[{at.removesuffix('.0')}] is outside: x has 2 elements" in done.stderr
+        assert f"x[{index.removesuffix('.0')}] is outside: x has 2 elements" in done.stderr
 
 
-def test_otherwise_print_is_refused(tmp_path: Path) -> None:
+def test_without_the_option_print_is_refused(tmp_path: Path) -> None:
     done = run(tmp_path, "1.0", COSIM_DEBUG="0")
-    said = "program.py:17: Part.derivatives: a kernel function cannot use print; set COSIM_DEBUG=1"
-    assert said in done.stderr
+    message = "program.py:17: Part.derivatives: a kernel function cannot use print; set COSIM_DEBUG=1"
+    assert message in done.stderr

@@ -1,4 +1,4 @@
-"""Gradients back along runs with delays and windows: closed forms, and the tangents that go along."""
+"""Gradients back along runs with delays and windows, against closed forms and the tangents of the run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,19 @@ import math
 from typing import Any
 
 import pytest
-from test_delay_derivatives import BY, Both, Lag, Late, Wave, behind, late_decay
-from test_gradients import check_against_tangents
-from test_run_derivatives import Ball
+from delayed_parts import (
+    BY,
+    Late,
+    Wave,
+    behind,
+    behind_a_step,
+    behind_two_delays,
+    lagging,
+    late_decay,
+    slopes_of_lagging,
+)
+from derivative_parts import Ball
+from gradient_checks import check_against_tangents
 
 import cosim
 
@@ -24,7 +34,7 @@ import cosim
     ids=["dormand_prince", "fixed", "as_long_as_a_step", "radau5"],
 )
 def test_a_late_decay_against_its_closed_form(options: dict[str, Any]) -> None:
-    """Runge and Kutta are exact up to four delays."""
+    """The method of Runge and Kutta is exact until four delays have passed."""
     until = options.pop("until", 2.8)
     model = behind("delay", "x.y", delay=0.7)
     gradient = model.gradient("x.y", BY, until=until, output_interval=until / 4, **options)
@@ -36,7 +46,7 @@ def test_a_late_decay_against_its_closed_form(options: dict[str, Any]) -> None:
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize(
-    ("measure", "source", "more", "options"),
+    ("measure", "source", "measure_options", "options"),
     [
         ("delay", "x.y", {"delay": 0.7}, {}),
         ("delay", "x.y", {"delay": 0.7, "interpolation": "dense_output"}, {}),
@@ -49,17 +59,17 @@ def test_a_late_decay_against_its_closed_form(options: dict[str, Any]) -> None:
         ("sliding_mean", "wave.out", {"window": 0.4}, {}),
     ],
 )
-def test_what_is_remembered_against_tangents(
-    measure: str, source: str, more: dict[str, Any], options: dict[str, Any]
+def test_delays_and_windows_against_tangents(
+    measure: str, source: str, measure_options: dict[str, Any], options: dict[str, Any]
 ) -> None:
-    model = behind(measure, source, {"wave": Wave()}, **more)
+    model = behind(measure, source, {"wave": Wave()}, **measure_options)
     by = [f"late.{'delay' if measure == 'delay' else 'window'}", "x.gain", "x.y", "wave.a", "wave.w"]
     check_against_tangents(model, by, until=2.0, output_interval=0.13, close=1e-10, **options)
 
 
 @pytest.mark.thorough
-def test_an_extreme_beside_what_is_remembered() -> None:
-    """Its search for the place of the extreme takes long to compile."""
+def test_an_extreme_beside_a_delay_against_tangents() -> None:
+    """Thorough, because the search for the time of the extreme takes long to compile."""
     model = behind("delay", "x.y", {"wave": Wave()}, delay=0.7)
     model.add("measures.maximum", "best", source="wave.out")
     by = ["late.delay", "x.gain", "x.y", "wave.a", "wave.w"]
@@ -77,30 +87,19 @@ def test_a_history_that_grows_while_the_run_goes_on() -> None:
     check_against_tangents(model, BY, until=3.0, output_interval=0.0071, **options)
 
 
-def test_short_pieces_of_the_trail(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trail_in_short_pieces_gives_the_same_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     model = behind("delay", "x.y", delay=0.3, interpolation="dense_output")
     options = {"until": 2.0, "output_interval": 0.05, "maximum_step": 0.1}
-    whole = model.gradient("x.y", BY, **options)
+    one_piece = model.gradient("x.y", BY, **options)
     monkeypatch.setattr("cosim.simulation.run_trail.TRAIL_LENGTH", 1000)
     pieces = behind("delay", "x.y", delay=0.3, interpolation="dense_output").gradient("x.y", BY, **options)
-    assert len(pieces.result._trail._past_trail) > len(whole.result._trail._past_trail)
-    assert pieces.vector.tolist() == whole.vector.tolist()
+    assert len(pieces.result._trail._past_trail) > len(one_piece.result._trail._past_trail)
+    assert pieces.vector.tolist() == one_piece.vector.tolist()
 
 
-def lagging() -> cosim.Model:
-    model = cosim.Model("m")
-    model.add(Lag(), "x")
-    model.add("measures.variable_delay", "late", source="x.y", delay="x.lag")
-    model.connect("late.value", "x.past")
-    return model
-
-
-def test_a_delay_that_varies_and_whose_break_arrives_at_a_time_that_moves() -> None:
-    """z(T) = ((1 - b) T - c)^3 / (3 (1 - b))."""
+def test_a_varying_delay_whose_break_arrives_at_a_time_that_depends_on_parameters() -> None:
     gradient = lagging().gradient("x.z", ["x.c", "x.b"], until=2.0, output_interval=2.0, accuracy=1e-10)
-    rest = 0.75 * 2.0 - 0.5
-    expected = [-(rest**2) / 0.75, rest**3 / (3.0 * 0.75**2) - rest**2 * 2.0 / 0.75]
-    assert gradient.vector == pytest.approx(expected, rel=1e-9)
+    assert gradient.vector == pytest.approx(slopes_of_lagging(2.0), rel=1e-9)
 
 
 def test_a_delay_that_depends_on_the_state() -> None:
@@ -109,19 +108,14 @@ def test_a_delay_that_depends_on_the_state() -> None:
 
 
 def test_jumps_that_arrive_through_a_delay() -> None:
-    """y = 1 - h (t - start - delay) behind a step of height h: each of the three moves it."""
-    model = cosim.Model("m")
-    model.add("signals.step", "s", start_time=0.4, height=2.0)
-    model.add(Late(), "x")
-    model.add("measures.delay", "late", source="s", delay=0.3)
-    model.connect("late.value", "x.past")
+    """The time of the jump depends on its start and on the delay."""
     by = ["s.start_time", "s.height", "late.delay"]
-    gradient = model.gradient("x.y", by, until=1.0, output_interval=0.25)
+    gradient = behind_a_step().gradient("x.y", by, until=1.0, output_interval=0.25)
     assert gradient.vector == pytest.approx([2.0, -0.3, 2.0], rel=1e-12)
-    check_against_tangents(model, by, until=1.0, output_interval=0.07)
+    check_against_tangents(behind_a_step(), by, until=1.0, output_interval=0.07)
 
 
-def test_a_ball_that_is_seen_late() -> None:
+def test_the_delayed_speed_of_a_bouncing_ball() -> None:
     model = cosim.Model("m")
     model.add(Ball(), "ball")
     model.add("measures.delay", "late", source="ball.speed", delay=0.25)
@@ -131,25 +125,20 @@ def test_a_ball_that_is_seen_late() -> None:
     check_against_tangents(model, by, until=1.5, output_interval=0.07, close=1e-10)
 
 
-@pytest.mark.parametrize(("delays", "words"), [((0.2, 0.2), "two jumps"), ((0.3, 0.35), "order changes")])
-def test_jumps_that_meet_have_no_gradient(delays: tuple[float, float], words: str) -> None:
-    model = cosim.Model("m")
-    model.add("signals.step", "s", start_time=0.4, height=2.0)
-    model.add(Both(), "x")
-    for name, delay in zip("ab", delays, strict=True):
-        model.add("measures.delay", name, source="s", delay=delay)
-        model.connect(f"{name}.value", f"x.{name}")
-    gradient = model.gradient("x.y", ["a.delay"], until=1.0, output_interval=0.5)
+@pytest.mark.parametrize(("delays", "reason"), [((0.2, 0.2), "two jumps"), ((0.3, 0.35), "order changes")])
+def test_jumps_that_meet_have_no_gradient(delays: tuple[float, float], reason: str) -> None:
+    gradient = behind_two_delays(delays).gradient("x.y", ["a.delay"], until=1.0, output_interval=0.5)
     assert math.isnan(gradient["a.delay"].item())
     (finding,) = gradient.result.findings
-    assert words in finding.message and finding.time == pytest.approx(0.4 + delays[0])
+    assert reason in finding.message and finding.time == pytest.approx(0.4 + delays[0])
 
 
-def test_a_step_that_looks_into_itself_has_no_gradient_and_it_says_so() -> None:
+def test_a_step_longer_than_the_delay_has_no_gradient_and_a_finding_says_so() -> None:
     model = behind("delay", "x.y", delay=0.05)
     options = {"integrator": "integrators.dormand_prince", "fixed_step": 0.1}
     gradient = model.gradient("x.y", BY, until=1.0, output_interval=0.25, **options)
     assert all(math.isnan(each) for each in gradient.vector)
     (finding,) = [each for each in gradient.result.findings if each.kind == "no derivative"]
-    assert finding.time == pytest.approx(0.35)  # until 0.25 s steps end where breaks of the start arrive
+    # until 0.25 s steps are shorter, since they end where breaks of the start arrive
+    assert finding.time == pytest.approx(0.35)
     assert "looks into itself" in finding.message

@@ -10,6 +10,7 @@ import pytest
 import cosim
 from cosim.derivatives.carrier import CarryPlan
 from cosim.preparation.tangent_tables import plan_of_groups
+from cosim.simulation import carried_tangents
 from cosim.simulation.carried_tangents import CarriedTangents
 from cosim_compiler import native
 from cosim_compiler.record import rows_of
@@ -178,6 +179,24 @@ def test_each_direction_has_the_bytes_that_it_has_alone(
     assert numbers(other, by[:count], until) == in_lanes
 
 
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 9])
+def test_directions_have_the_same_bytes_if_the_flow_goes_along_with_them(
+    systems: Any, name: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, until = SYSTEMS[name]
+    system, by = systems[name]
+    without_flow = numbers(system, by[:count], until)
+    flow_goes_along(monkeypatch)
+    other, _ = make()
+    assert numbers(other, by[:count], until) == without_flow
+
+
+def flow_goes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the flow go along all steps, as with a loose accuracy."""
+    monkeypatch.setattr(carried_tangents, "SMOOTH_SUM", 0.0)
+
+
 def carried(system: cosim.System, by: list[str], until: float, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The arrays of tangents at the end of a run."""
     kept: list[CarriedTangents] = []
@@ -193,29 +212,37 @@ def test_lanes_are_taken(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     system, by = systems["feedback"]
     arrays = carried(system, by, 1.0, monkeypatch)
     plan = rows_of(CarryPlan, arrays["numbers"], 0, 1)[0]
+    assert plan.first_direction == 1
     assert plan.step_in_lanes != 0
     assert plan.stays_in_lanes == 1
     assert not arrays["refused_lanes"].any()
     assert arrays["lanes"].any()
 
 
+@pytest.mark.parametrize("first", [0, 1])
 @pytest.mark.parametrize(
-    ("directions", "lanes", "last_group", "last_lanes"),
+    ("count", "lanes", "last_group", "last_lanes"),
     [
         *[(1, 2, 0, 2), (2, 2, 0, 2), (3, 4, 0, 4), (4, 4, 0, 4), (5, 4, 4, 4), (6, 8, 0, 8), (8, 8, 0, 8)],
         *[(9, 8, 8, 8), (10, 8, 8, 2), (11, 8, 8, 4), (13, 8, 8, 8), (16, 8, 8, 8), (17, 8, 16, 8)],
     ],
 )
 def test_groups_take_as_many_lanes_as_they_need(
-    directions: int, lanes: int, last_group: int, last_lanes: int
+    count: int, lanes: int, last_group: int, last_lanes: int, first: int
 ) -> None:
     expected = {
-        "directions": directions, "lanes": lanes, "last_group": last_group, "last_lanes": last_lanes,
+        "directions": first + count, "first_direction": first,
+        "lanes": lanes, "last_group": first + last_group, "last_lanes": last_lanes,
     }  # fmt: skip
-    assert plan_of_groups(directions) == expected
+    assert plan_of_groups(first + count, first) == expected
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
+def test_one_direction_goes_alone(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, by = systems["feedback"]
+    assert not carried(system, by[:1], 1.0, monkeypatch)["lanes"].size
+
+
+@pytest.mark.parametrize("count", [2, 3])
 def test_few_directions_go_in_lanes(systems: Any, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     system, by = systems["feedback"]
     arrays = carried(system, by[:count], 1.0, monkeypatch)
@@ -225,6 +252,13 @@ def test_few_directions_go_in_lanes(systems: Any, count: int, monkeypatch: pytes
 
 def test_two_lanes_that_disagree_go_alone(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     system, by = systems["edge"]
+    assert list(carried(system, by[:2], 1.0, monkeypatch)["refused_lanes"]) == [0.0, 1.0, 1.0]
+    assert list(carried(system, by[1:3], 1.0, monkeypatch)["refused_lanes"]) == [0.0, 0.0, 0.0]
+
+
+def test_a_lane_disagrees_with_that_of_the_flow(monkeypatch: pytest.MonkeyPatch) -> None:
+    flow_goes_along(monkeypatch)
+    system, by = edge()
     assert list(carried(system, by[:1], 1.0, monkeypatch)["refused_lanes"]) == [1.0, 1.0]
     assert list(carried(system, by[1:2], 1.0, monkeypatch)["refused_lanes"]) == [0.0, 0.0]
 
@@ -233,7 +267,7 @@ def test_where_lanes_disagree_their_directions_go_alone(
     systems: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     system, by = systems["edge"]
-    assert list(carried(system, by, 1.0, monkeypatch)["refused_lanes"]) == [1.0] * 4 + [0.0]
+    assert list(carried(system, by, 1.0, monkeypatch)["refused_lanes"]) == [0.0] + [1.0] * 4
     assert list(carried(system, by[1:], 1.0, monkeypatch)["refused_lanes"]) == [0.0] * 4
 
 
@@ -242,4 +276,4 @@ def test_lanes_disagree_between_two_histories(systems: Any, monkeypatch: pytest.
     owners = [system.blocks[row].owners for row in system.update_ranges["end"]]
     assert owners == [("first",), ("late",), ("last",), ("later",)]
     refused = carried(system, by[:3], 1.0, monkeypatch)["refused_lanes"]  # `first` agrees: none goes along it
-    assert list(refused) == [1.0] * 4
+    assert list(refused) == [0.0] + [1.0] * 3

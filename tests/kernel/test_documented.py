@@ -1,4 +1,4 @@
-"""Docstrings of components show what is declared, once."""
+"""The docstring of a component lists each declaration once, generated from the declaration itself."""
 
 import inspect
 import pydoc
@@ -10,7 +10,7 @@ from cosim.component.documented import documented
 
 
 class Lift(cosim.Component):
-    """A lift.
+    """A lift; its docstring describes two of its declarations.
 
     Law: height' = rate.
 
@@ -46,7 +46,7 @@ class Lift(cosim.Component):
         speed[0] = rate
 
 
-LINES = {
+LINES = {  # by declaration: its line, and the line of its meaning
     "height": ("start value, m, default 2", "of the floor"),
     "rate": ("m/s, more than 0, at most 3, default 1", "How fast it goes."),
     "load": ("kg, has to be given", "people and things"),
@@ -61,14 +61,14 @@ LINES = {
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_each_declaration_is_a_line(name):
+def test_a_declaration_is_a_line_with_unit_bounds_and_default(name):
     values, meaning = LINES[name]
     lines = inspect.getdoc(Lift).splitlines()
-    at = lines.index(f"{name} : {values}")
-    assert meaning is None or lines[at + 1] == f"    {meaning}"
+    number = lines.index(f"{name} : {values}")
+    assert meaning is None or lines[number + 1] == f"    {meaning}"
 
 
-def test_sections_stand_in_their_order_and_once():
+def test_each_section_stands_once_and_in_order():
     text = inspect.getdoc(Lift)
     titles = ["Law:", "Limits\n------", "Parameters\n------", "Returns\n-------", "Examples\n--------"]
     assert [text.count(title) for title in titles] == [1] * 5
@@ -76,7 +76,7 @@ def test_sections_stand_in_their_order_and_once():
     assert "rate : m/s, more than 0" in pydoc.plain(pydoc.render_doc(Lift))
 
 
-def test_what_has_no_docstring_or_declares_nothing_stays_as_it_is():
+def test_a_class_without_docstring_or_declarations_is_not_changed():
     plain = type("Plain", (cosim.Component,), {})
     assert plain.__doc__ is None
     empty = type("Empty", (cosim.Component,), {"__doc__": "  Nothing.\n"})
@@ -85,8 +85,8 @@ def test_what_has_no_docstring_or_declares_nothing_stays_as_it_is():
     assert cosim.Model.__doc__.startswith("Parts, connections")
 
 
-def test_a_docstring_that_is_set_is_documented_too():
-    made = type("Made", (Lift,), {"__doc__": "Made."})
-    assert made.__doc__.startswith("Made.\n\nParameters\n")
-    made.__doc__ = "Another."
-    assert made.__doc__.startswith("Another.\n\nParameters\n")
+def test_a_docstring_that_is_set_later_lists_the_declarations_too():
+    derived_class = type("Made", (Lift,), {"__doc__": "Made."})
+    assert derived_class.__doc__.startswith("Made.\n\nParameters\n")
+    derived_class.__doc__ = "Another."
+    assert derived_class.__doc__.startswith("Another.\n\nParameters\n")

@@ -1,4 +1,4 @@
-"""Witnesses whose events do not end: piling up, chattering, standing on the wrong side."""
+"""Witnesses with endless events: events that pile up, chattering, a start on the wrong side."""
 
 import math
 
@@ -7,13 +7,18 @@ from kernel_parts import BouncingBall, system_of
 
 import cosim
 
+FASTEST = math.sqrt(2.0 * 9.81)
+"""The speed of the ball at its first impact, m/s: it falls from 1 m."""
+FALL = math.sqrt(2.0 / 9.81)
+"""The time of its first fall, s."""
 
-def lowest(simulator, until, path="ball.height"):
-    """Advance, and the smallest value of a signal at the ends of steps."""
-    seen = [simulator.state[path]]
-    simulator.set_monitor(lambda state: seen.append(state[path]))
+
+def lowest_height(simulator, until):
+    """Advance, and return the smallest height of the ball at the ends of steps."""
+    heights = [simulator.state["ball.height"]]
+    simulator.set_monitor(lambda state: heights.append(state["ball.height"]))
     simulator.advance_to(until)
-    return min(seen)
+    return min(heights)
 
 
 def ball(restitution=0.5, **options):
@@ -26,9 +31,9 @@ def ball(restitution=0.5, **options):
 def test_the_ball_never_falls_through_the_floor(restitution, accuracy):
     simulator = ball(restitution, accuracy=accuracy)
     end = 20.0 if restitution == 0.9 else 3.0
-    fastest = math.sqrt(2.0 * 9.81)
-    assert lowest(simulator, end) >= -8.0 * fastest * simulator.witness_time_isolation - 1e-14
-    assert simulator.state["ball.height"] <= 1e-9 + fastest * simulator.witness_time_isolation
+    deepest_impact = FASTEST * simulator.witness_time_isolation  # the event is up to a window late
+    assert lowest_height(simulator, end) >= -8.0 * deepest_impact - 1e-14  # the few that pile up add up
+    assert simulator.state["ball.height"] <= 1e-9 + deepest_impact
     assert [f.kind for f in simulator.findings] == ["zeno", "held"]
     assert {f.witness for f in simulator.findings} == {"ball.floor"}
 
@@ -48,26 +53,26 @@ def test_the_ball_never_falls_through_the_floor(restitution, accuracy):
         ("yoshida_4", {"fixed_step": 1e-2}),
     ],
 )
-def test_the_ball_never_falls_through_the_floor_whatever_the_method(method, options):
+def test_the_ball_does_not_fall_through_the_floor_with_any_method(method, options):
     simulator = ball(0.5, integrator=f"integrators.{method}", accuracy=1e-6, **options)
-    assert lowest(simulator, 2.5) >= -1e-6
+    assert lowest_height(simulator, 2.5) >= -1e-6
 
 
 def test_the_ball_does_not_fall_through_where_events_are_not_located():
-    # up to one step late: it may be so deep in the floor, but no deeper as time goes on
-    assert lowest(ball(0.5, fixed_step=1e-3), 3.0) >= -1e-3 * math.sqrt(2.0 * 9.81)
+    # an event is up to one step late, and later ones are no deeper in the floor
+    assert lowest_height(ball(0.5, fixed_step=1e-3), 3.0) >= -1e-3 * FASTEST
 
 
-def test_stop_names_the_witness_and_keeps_the_last_state():
+def test_the_policy_stop_ends_the_run_and_names_the_witness():
     simulator = ball(accuracy=1e-6, endless_events="stop")
     with pytest.raises(cosim.SimulationError, match=r"ball\.floor fires ever faster.*Zeno"):
         simulator.advance_to(3.0)
-    fall = math.sqrt(2.0 / 9.81)
-    assert simulator.state.time == pytest.approx(3.0 * fall, abs=1e-4)
+    # with a restitution of 1/2 the flights take 2 falls together
+    assert simulator.state.time == pytest.approx(3.0 * FALL, abs=1e-4)
     assert abs(simulator.state["ball.height"]) < 1e-6
 
 
-def test_report_goes_on_as_it_is():
+def test_the_policy_report_continues_with_an_event_in_nearly_each_step():
     simulator = ball(accuracy=1e-2, endless_events="report")
     simulator.advance_to(1.35)
     while len(simulator.findings) < 1:
@@ -80,7 +85,7 @@ def test_report_goes_on_as_it_is():
     assert simulator.state["ball.height"] > -1e-3
 
 
-def test_a_policy_that_is_none():
+def test_an_unknown_policy_is_refused():
     with pytest.raises(cosim.ModelError, match="'hold', 'report', 'stop'"):
         ball(endless_events="ignore")
 
@@ -106,30 +111,29 @@ class Relay(cosim.Component):
         sign_next[0] = -sign
 
 
-def test_chattering_is_held_in_filippovs_sense_and_let_go_on_the_right_side():
+def test_a_chattering_relay_slides_as_filippov_defines_and_leaves_on_the_right_side():
     simulator = cosim.Simulator(system_of(relay=Relay), accuracy=1e-8)
-    lows = []
+    distances = []
     while not [f for f in simulator.findings if f.kind == "held"]:
         simulator.step(4.0)
-    start, before = simulator.state.time, simulator.state["relay.sign_integral"]
+    start, integral_at_start = simulator.state.time, simulator.state["relay.sign_integral"]
     while not [f for f in simulator.findings if f.kind == "released"]:
-        lows.append(abs(simulator.state["relay.x"]))
-        last = (simulator.state.time, simulator.state["relay.sign_integral"])
+        distances.append(abs(simulator.state["relay.x"]))
+        end, integral_at_end = simulator.state.time, simulator.state["relay.sign_integral"]
         simulator.step(4.0)
-    assert max(lows) < 1e-7
+    assert max(distances) < 1e-7
     # while it slides, the mean of the sign is u: its integral is known
-    assert last[1] - before == pytest.approx(
-        0.75 * (math.cos(2.0 * start) - math.cos(2.0 * last[0])), abs=2e-6
-    )
+    expected_integral = 0.75 * (math.cos(2.0 * start) - math.cos(2.0 * end))
+    assert integral_at_end - integral_at_start == pytest.approx(expected_integral, abs=2e-6)
     # u falls below -1 at t = (pi + asin(2/3)) / 2: x leaves downward, with the sign of that side
-    assert last[0] == pytest.approx((math.pi + math.asin(2.0 / 3.0)) / 2.0, abs=0.02)
+    assert end == pytest.approx((math.pi + math.asin(2.0 / 3.0)) / 2.0, abs=0.02)
     simulator.advance_to(2.5)
     assert simulator.state["relay.x"] < -0.05
     assert simulator.state["relay.sign"] == -1
 
 
 class Sided(Relay):
-    """A relay that looks at the side where it is; what drives it is an input."""
+    """A relay whose handler sets the sign of the side on which x is; its drive is an input."""
 
     drive = cosim.input(start=0.3)
 
@@ -146,7 +150,7 @@ class Sided(Relay):
 @pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "bdf"])
 @pytest.mark.parametrize("drive", [2.0, -2.0])
-def test_a_relay_that_looks_at_its_side_is_let_go_on_the_side_to_which_it_moves(drive, integrator):
+def test_a_relay_that_sets_the_sign_of_its_side_is_released_in_its_direction(drive, integrator):
     simulator = cosim.Simulator(system_of(relay=Sided), integrator=f"integrators.{integrator}", accuracy=1e-6)
     simulator.advance_to(1.5)
     assert "held" in [finding.kind for finding in simulator.findings]
@@ -159,8 +163,8 @@ def test_a_relay_that_looks_at_its_side_is_let_go_on_the_side_to_which_it_moves(
     )
 
 
-class Shaken(cosim.Component):
-    """A ball on a table that moves up and down; at 2 s it is kicked."""
+class ShakenBall(cosim.Component):
+    """A ball on a table at swing sin 12 t; at 2 s it is kicked upward by 3 m/s."""
 
     height = cosim.position(start=1.0)
     speed = cosim.speed()
@@ -186,7 +190,7 @@ class Shaken(cosim.Component):
 
 
 def test_a_ball_rests_on_a_moving_table_until_it_is_kicked():
-    simulator = cosim.Simulator(system_of(shaken=Shaken), accuracy=1e-6)
+    simulator = cosim.Simulator(system_of(shaken=ShakenBall), accuracy=1e-6)
     simulator.advance_to(1.9)
     state = simulator.state
     assert state["shaken.height"] == pytest.approx(0.02 * math.sin(12.0 * 1.9), abs=1e-7)
@@ -198,15 +202,15 @@ def test_a_ball_rests_on_a_moving_table_until_it_is_kicked():
 
 
 @pytest.mark.parametrize("swing", [0.03, 0.05, 0.06])
-def test_rounding_does_not_let_a_ball_through_a_moving_table(swing):
-    simulator = cosim.Simulator(system_of(shaken=Shaken(swing=swing)), accuracy=1e-6)
+def test_a_ball_does_not_fall_through_a_moving_table_by_rounding(swing):
+    simulator = cosim.Simulator(system_of(shaken=ShakenBall(swing=swing)), accuracy=1e-6)
     simulator.advance_to(1.9)
     state = simulator.state
     assert state["shaken.height"] == pytest.approx(swing * math.sin(12.0 * 1.9), abs=1e-6)
 
 
-def test_a_ball_leaves_a_table_that_falls_faster():
-    simulator = cosim.Simulator(system_of(shaken=Shaken(swing=0.09)), accuracy=1e-6)
+def test_a_ball_leaves_a_table_that_accelerates_downward_by_more_than_g():
+    simulator = cosim.Simulator(system_of(shaken=ShakenBall(swing=0.09)), accuracy=1e-6)
     simulator.advance_to(6.0)
     kinds = [f.kind for f in simulator.findings]
     assert kinds.count("released") >= 1
@@ -218,14 +222,14 @@ def test_a_held_witness_is_part_of_the_state():
     simulator.advance_to(1.5)
     assert [f.kind for f in simulator.findings] == ["zeno", "held"]
     saved = simulator.state.to_bytes()
-    other = cosim.Simulator(simulator.system, simulator.system.state_from_bytes(saved), accuracy=1e-6)
-    for each in (simulator, other):
+    restored = cosim.Simulator(simulator.system, simulator.system.state_from_bytes(saved), accuracy=1e-6)
+    for each in (simulator, restored):
         each.advance_to(2.0)
-    assert other.state.to_bytes() == simulator.state.to_bytes()
-    assert abs(other.state["ball.height"]) < 1e-6
+    assert restored.state.to_bytes() == simulator.state.to_bytes()
+    assert abs(restored.state["ball.height"]) < 1e-6
 
 
-def test_a_witness_on_the_wrong_side_is_told():
+def test_a_witness_that_starts_on_the_wrong_side_is_reported():
     system = system_of(ball=BouncingBall(height=-1.0))
     simulator = cosim.Simulator(system, accuracy=1e-6)
     simulator.advance_to(0.1)
@@ -236,7 +240,7 @@ def test_a_witness_on_the_wrong_side_is_told():
         cosim.Simulator(system, accuracy=1e-6, endless_events="stop").initialize()
 
 
-class Rubbed(cosim.Component):
+class Block(cosim.Component):
     """A block that Coulomb's friction stops: 3 m/s2 against its motion, and a pull of 1 m/s2."""
 
     x = cosim.position(unit="m")
@@ -258,19 +262,20 @@ class Rubbed(cosim.Component):
 
 
 @pytest.mark.parametrize("method", ["velocity_verlet", "yoshida_4", "runge_kutta_4"])
-def test_friction_holds_a_block_whatever_the_method(method):
+def test_friction_holds_a_block_with_any_method(method):
     simulator = cosim.Simulator(
-        system_of(block=Rubbed()), integrator=f"integrators.{method}", accuracy=1e-6, fixed_step=0.01
+        system_of(block=Block()), integrator=f"integrators.{method}", accuracy=1e-6, fixed_step=0.01
     )
     simulator.advance_to(3.0)
     assert [f.kind for f in simulator.findings] == ["chattering", "held"]
+    # it decelerates from 2 m/s at 2 m/s2
     assert abs(simulator.state["block.x"] - 1.0) < 1e-9
     assert abs(simulator.state["block.v"]) < 1e-12
 
 
 @pytest.mark.parametrize("options", [{}, {"integrator": "integrators.velocity_verlet", "fixed_step": 0.01}])
-def test_what_is_pushed_and_what_is_switched_are_held_together(options):
-    system = system_of(block=Rubbed(), ball=BouncingBall(restitution=0.5))
+def test_a_pushed_and_a_switched_witness_are_held_together(options):
+    system = system_of(block=Block(), ball=BouncingBall(restitution=0.5))
     simulator = cosim.Simulator(system, accuracy=1e-6, **options)
     simulator.advance_to(3.0)
     assert [(f.kind, f.witness) for f in simulator.findings if f.kind in ("held", "released")] == [
@@ -285,16 +290,16 @@ def test_what_is_pushed_and_what_is_switched_are_held_together(options):
     assert abs(simulator.state["block.v"]) < 1e-9
 
 
-def test_two_that_come_to_rest_at_the_same_time_do_not_let_go_of_each_other():
+def test_two_balls_that_come_to_rest_at_the_same_time_stay_held():
     model = cosim.Model("balls")
-    model.add(BouncingBall, "one", restitution=0.5)
-    model.add(BouncingBall, "other", restitution=0.5, height=1.001)
+    model.add(BouncingBall, "first", restitution=0.5)
+    model.add(BouncingBall, "second", restitution=0.5, height=1.001)
     simulator = cosim.Simulator(model.build(), accuracy=1e-6)
     simulator.advance_to(3.0)
     held = [f.witness for f in simulator.findings if f.kind == "held"]
-    assert sorted(held) == ["one.floor", "other.floor"]
+    assert sorted(held) == ["first.floor", "second.floor"]
     assert len(simulator.events) < 200
-    assert abs(simulator.state["one.height"]) < 1e-7 and abs(simulator.state["other.height"]) < 1e-7
+    assert abs(simulator.state["first.height"]) < 1e-7 and abs(simulator.state["second.height"]) < 1e-7
 
 
 def held_ball():
@@ -318,7 +323,7 @@ def test_a_held_ball_that_is_moved_or_kicked_falls_freely(height, speed):
     assert simulator.findings[-1].kind == "held"
 
 
-def test_what_is_written_beside_a_held_ball_does_not_let_go_of_it():
+def test_writing_a_parameter_of_a_held_ball_does_not_release_it():
     simulator = held_ball()
     for i in range(1, 20):
         simulator.state["ball.restitution"] = 0.5 - 0.01 * (i % 2)

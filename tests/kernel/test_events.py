@@ -1,4 +1,4 @@
-"""Event causes: signals, termination, what handlers may change, what is recorded."""
+"""Event causes: the order of handlers, signals, termination, what handlers may change, records of events."""
 
 import pytest
 from kernel_parts import BouncingBall, Clock, Oscillator, system_of
@@ -14,7 +14,7 @@ def empty_log():
     LOG.clear()
 
 
-def test_causes_are_numbered_as_in_the_original():
+def test_causes_have_the_numbers_of_simbody():
     assert [int(c) for c in EventCause] == [1, 2, 3, 4, 5, 6, -1]
     assert EventCause() is EventCause.INVALID
     assert [c.is_valid for c in EventCause] == [True] * 6 + [False]
@@ -23,7 +23,7 @@ def test_causes_are_numbered_as_in_the_original():
 
 
 class Chain(cosim.Component):
-    """A clock that raises a signal, whose handler raises another one."""
+    """At 0.5 s it raises the signal `one`, whose handler raises `two`; each handler is logged."""
 
     one = cosim.signal()
     two = cosim.signal()
@@ -35,8 +35,8 @@ class Chain(cosim.Component):
         next_state["chain.one"] = 1
 
     @cosim.on(one, does="publish")
-    def tell(self, state):
-        LOG.append("tell")
+    def show(self, state):
+        LOG.append("show")
 
     @cosim.on(one, does="discrete")
     def first(self, state, next_state):
@@ -53,7 +53,7 @@ class Chain(cosim.Component):
         LOG.append(f"step {state.time:g}")
 
 
-def test_signals_go_round_until_none_is_left_and_publish_at_the_end_of_the_step():
+def test_signals_are_handled_before_the_step_and_published_at_its_end():
     simulator = cosim.Simulator(system_of(chain=Chain, oscillator=Oscillator), accuracy=1e-6)
     simulator.advance_to(0.5)
     simulator.step(0.6)
@@ -61,7 +61,7 @@ def test_signals_go_round_until_none_is_left_and_publish_at_the_end_of_the_step(
     assert LOG[start - 1] == "step 0.5"
     assert LOG[start : start + 3] == ["start", "first", "second"]
     assert LOG[start + 3].startswith("step")
-    assert LOG[start + 4 :] == ["tell"]
+    assert LOG[start + 4 :] == ["show"]
     state = simulator.state
     assert (state["chain.one"], state["chain.two"], state["chain.count"]) == (0, 0, 1)
 
@@ -96,7 +96,7 @@ def test_signals_without_end_are_named():
 
 
 class Ending(Clock):
-    """Has something to say at the end."""
+    """Logs its termination, and raises a signal there that is not handled any more."""
 
     last_words = cosim.signal()
     ended = cosim.discrete(dtype=int)
@@ -144,7 +144,7 @@ def test_a_request_to_stop_issues_termination():
 
 
 class Order(Clock):
-    """Handlers of three causes at one instant."""
+    """Handlers of three causes at 0.5 s, in an order that is not that of their causes."""
 
     @cosim.witness
     def due(t):
@@ -179,7 +179,7 @@ class Order(Clock):
         LOG.append(state.time)
 
 
-def test_kinds_first_then_causes():
+def test_handlers_run_by_kind_and_then_by_cause():
     simulator = cosim.Simulator(system_of(order=Order), fixed_step=0.5)
     simulator.advance_to(0.5)
     simulator.advance_pending_events()
@@ -214,8 +214,8 @@ def test_handlers_of_one_cause_exchange_values():
     assert LOG == [(0.0, 1.0, 2.0), (0.5, 2.0, 1.0)]
 
 
-class Naughty(Clock):
-    """Does what a handler must not."""
+class Misbehaving(Clock):
+    """A handler that breaks one of the rules, by its `deed`."""
 
     kept = cosim.discrete()
     deed: str = ""
@@ -223,11 +223,11 @@ class Naughty(Clock):
     @cosim.at([0.5], does="discrete")
     def discrete(self, state, next_state):
         if self.deed == "state":
-            next_state["naughty.phase"] = 3.0
+            next_state["misbehaving.phase"] = 3.0
         elif self.deed == "time":
             next_state.set_time(9.0)
         elif self.deed == "read only":
-            state["naughty.kept"] = 1.0
+            state["misbehaving.kept"] = 1.0
         elif self.deed == "answer":
             return 42
         return None
@@ -235,31 +235,34 @@ class Naughty(Clock):
     @cosim.every(0.5, does="publish")
     def publish(self, state):
         if self.deed == "publish" and state.time > 0.0:
-            state["naughty.kept"] = 1.0
+            state["misbehaving.kept"] = 1.0
 
 
 @pytest.mark.parametrize(
     ("deed", "text"),
     [
-        ("state", r'naughty\.discrete: a discrete handler changed naughty\.phase; only does="unrestricted"'),
+        (
+            "state",
+            r'misbehaving\.discrete: a discrete handler changed misbehaving\.phase; only does="unrestricted"',
+        ),
         ("time", "cannot change time"),
         ("read only", "write to next_state"),
         ("answer", "None or an EventStatus, not 42"),
         ("publish", "a publish changes nothing"),
     ],
 )
-def test_what_handlers_must_not_do(deed, text):
-    part = Naughty()
+def test_a_handler_that_breaks_a_rule_fails_and_changes_nothing(deed, text):
+    part = Misbehaving()
     part.deed = deed
-    system = system_of(naughty=part)
+    system = system_of(misbehaving=part)
     simulator = cosim.Simulator(system, fixed_step=0.25)
     with pytest.raises(cosim.SimulationError, match=text):
         simulator.advance_to(1.0)
-    assert simulator.state["naughty.kept"] == 0.0
+    assert simulator.state["misbehaving.kept"] == 0.0
     assert simulator.state.time == 0.5
 
 
-def test_every_event_is_recorded():
+def test_an_event_is_recorded_with_cause_witness_window_and_changes():
     simulator = cosim.Simulator(system_of(ball=BouncingBall), accuracy=1e-6)
     simulator.advance_to(1.2)
     bounces = [e for e in simulator.events if e.handler == "ball.bounce"]
@@ -271,7 +274,7 @@ def test_every_event_is_recorded():
     assert first.changed == ("ball.speed", "ball.bounces")
 
 
-def test_a_handler_that_flips_a_sign_is_no_new_crossing():
+def test_a_speed_that_a_handler_reverses_at_zero_height_is_not_a_new_crossing():
     simulator = cosim.Simulator(system_of(ball=BouncingBall(restitution=1.0)), accuracy=1e-8)
     simulator.advance_to(2.0)
     times = [e.time for e in simulator.events if e.handler == "ball.bounce"]
@@ -281,14 +284,14 @@ def test_a_handler_that_flips_a_sign_is_no_new_crossing():
 
 @pytest.mark.parametrize("parts", [10, 100])
 def test_small_intervals_do_not_change_the_trajectory_more_than_the_accuracy(parts):
-    at_once, often = (cosim.Simulator(system_of(o=Oscillator), accuracy=1e-6) for _ in range(2))
-    at_once.advance_to(2.0)
+    in_one_call, in_parts = (cosim.Simulator(system_of(o=Oscillator), accuracy=1e-6) for _ in range(2))
+    in_one_call.advance_to(2.0)
     for i in range(1, parts + 1):
-        often.advance_to(2.0 * i / parts)
-    assert often.state["o.x"] == pytest.approx(at_once.state["o.x"], abs=1e-5)
+        in_parts.advance_to(2.0 * i / parts)
+    assert in_parts.state["o.x"] == pytest.approx(in_one_call.state["o.x"], abs=1e-5)
 
 
-def test_releasing_and_replacing_the_state():
+def test_a_released_state_can_be_put_back():
     simulator = cosim.Simulator(system_of(o=Oscillator), accuracy=1e-6)
     simulator.advance_to(0.5)
     state = simulator.release_state()
@@ -300,7 +303,7 @@ def test_releasing_and_replacing_the_state():
     assert simulator.advance_to(1.0).succeeded
 
 
-def test_case_75_replacing_the_integrator():
+def test_case_75_a_replaced_integrator_counts_its_steps_from_zero():
     simulator = cosim.Simulator(
         system_of(o=Oscillator), integrator="integrators.explicit_euler", fixed_step=1e-3
     )

@@ -1,4 +1,4 @@
-"""What can go wrong in a run: what is said, what is left, how to go on."""
+"""Failures of a run: the message, the state that is left, and how the run can go on."""
 
 import math
 
@@ -10,7 +10,7 @@ import cosim
 
 
 class Root(cosim.Component):
-    """A speed whose derivative ends to exist at 0.5 s, and a position that follows it."""
+    """Law: x' = v, v' = sqrt(0.5 - t), which is NaN after 0.5 s."""
 
     x = cosim.position()
     v = cosim.speed()
@@ -22,11 +22,11 @@ class Root(cosim.Component):
 
 
 @pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince"])
-def test_a_derivative_that_is_nan_names_the_variable_and_leaves_the_last_good_state(method):
+def test_a_nan_derivative_names_the_variable_and_leaves_the_last_good_state(method):
     simulator = cosim.Simulator(system_of(root=Root), integrator=f"integrators.{method}", accuracy=1e-6)
     with pytest.raises(cosim.SimulationError, match=r"root\.v.*derivative is nan.*= 0\.5") as caught:
         simulator.advance_to(1.0)
-    # it was tried again smaller and smaller: all of the time in which there is a solution was used
+    # ever shorter steps were tried, so the run ends close to where the solution ends
     assert 0.4999 < simulator.state.time <= 0.5
     assert caught.value.time == simulator.state.time
     assert simulator.state["root.v"] == pytest.approx(2.0 / 3.0 * 0.5**1.5, abs=1e-6)
@@ -35,7 +35,7 @@ def test_a_derivative_that_is_nan_names_the_variable_and_leaves_the_last_good_st
     assert simulator.statistics.rejections > 3
 
 
-def test_a_derivative_that_is_nan_under_fixed_steps():
+def test_a_nan_derivative_in_a_fixed_step_leaves_the_state_before_the_step():
     simulator = cosim.Simulator(
         system_of(root=Root), integrator="integrators.runge_kutta_merson", fixed_step=0.2
     )
@@ -46,7 +46,7 @@ def test_a_derivative_that_is_nan_under_fixed_steps():
 
 
 class Bounded(cosim.Component):
-    """A state whose derivative is there for small values alone; a handler makes it large."""
+    """A state whose derivative is NaN for large values; a handler makes it large at 0.5 s."""
 
     x = cosim.auxiliary_state(start=1.0)
 
@@ -60,7 +60,7 @@ class Bounded(cosim.Component):
 
 
 @pytest.mark.parametrize("method", ["runge_kutta_merson", "bdf"])
-def test_a_derivative_that_is_nan_where_a_step_begins_is_named_too(method):
+def test_a_nan_derivative_at_the_start_of_a_step_names_the_variable(method):
     simulator = cosim.Simulator(system_of(part=Bounded), integrator=f"integrators.{method}", accuracy=1e-6)
     with pytest.raises(cosim.SimulationError, match=r"part\.x.*derivative is nan.*= 0\.5"):
         simulator.advance_to(1.0)
@@ -69,7 +69,7 @@ def test_a_derivative_that_is_nan_where_a_step_begins_is_named_too(method):
 
 
 class Raising(Oscillator):
-    """A handler that raises while it is told to."""
+    """A handler at 0.5 s that raises while `armed` is true."""
 
     armed = True
     kept = cosim.discrete()
@@ -82,7 +82,7 @@ class Raising(Oscillator):
         next_state["part.kept"] = 1.0
 
 
-def test_a_handler_that_raises_leaves_the_state_before_it_and_can_be_mended(monkeypatch):
+def test_a_handler_that_raises_changes_nothing_and_may_be_tried_again(monkeypatch):
     part = Raising()
     simulator = cosim.Simulator(system_of(part=part), accuracy=1e-6)
     with pytest.raises(cosim.SimulationError, match=r"part\.count: ZeroDivisionError: no divisor") as caught:
@@ -96,21 +96,21 @@ def test_a_handler_that_raises_leaves_the_state_before_it_and_can_be_mended(monk
     assert simulator.state["part.kept"] == 1.0
 
 
-def test_a_failed_monitor_does_not_poison_the_next_call():
+def test_a_run_with_a_failed_monitor_goes_on_as_one_without():
     simulator = cosim.Simulator(system_of(o=Oscillator), accuracy=1e-6)
     simulator.set_monitor(lambda state: 1 / 0 if state.time > 0.3 else None)
     with pytest.raises(cosim.SimulationError, match="monitor: ZeroDivisionError"):
         simulator.advance_to(1.0)
-    time = simulator.state.time
+    failure_time = simulator.state.time
     simulator.clear_monitor()
     assert simulator.advance_to(1.0).succeeded
-    assert time < 1.0
+    assert failure_time < 1.0
     untouched = cosim.Simulator(system_of(o=Oscillator), accuracy=1e-6)
     untouched.advance_to(1.0)
     assert simulator.state["o.x"] == pytest.approx(untouched.state["o.x"], abs=1e-12)
 
 
-def test_an_interrupt_in_a_monitor_leaves_a_state_at_the_end_of_a_step():
+def test_a_run_that_was_interrupted_in_a_monitor_goes_on_without_loss():
     simulator = cosim.Simulator(system_of(ball=BouncingBall), accuracy=1e-6)
 
     def interrupt(state):
@@ -122,11 +122,11 @@ def test_an_interrupt_in_a_monitor_leaves_a_state_at_the_end_of_a_step():
         simulator.advance_to(1.0)
     simulator.clear_monitor()
     simulator.advance_to(1.2)
-    whole = cosim.Simulator(system_of(ball=BouncingBall), accuracy=1e-6)
-    whole.advance_to(1.0)
-    whole.advance_to(1.2)
-    assert simulator.state["ball.bounces"] == whole.state["ball.bounces"]
-    assert simulator.state["ball.height"] == pytest.approx(whole.state["ball.height"], abs=1e-6)
+    uninterrupted = cosim.Simulator(system_of(ball=BouncingBall), accuracy=1e-6)
+    uninterrupted.advance_to(1.0)
+    uninterrupted.advance_to(1.2)
+    assert simulator.state["ball.bounces"] == uninterrupted.state["ball.bounces"]
+    assert simulator.state["ball.height"] == pytest.approx(uninterrupted.state["ball.height"], abs=1e-6)
 
 
 class LongCycle(cosim.Component):
@@ -146,7 +146,7 @@ class LongCycle(cosim.Component):
         ping_next[0] = 1
 
 
-def test_cascades_are_bounded_and_named():
+def test_endless_signals_are_an_error_that_names_them():
     simulator = cosim.Simulator(system_of(game=LongCycle), accuracy=1e-6)
     simulator.advance_to(0.1)
     simulator.state["game.ping"] = 1

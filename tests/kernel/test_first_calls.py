@@ -1,4 +1,4 @@
-"""Blocks of systems that are evaluated a few times run as plain Python, with the same bytes."""
+"""Blocks of systems that are evaluated a few times run as plain Python, and give the same bytes."""
 
 import math
 
@@ -12,8 +12,8 @@ from cosim_compiler import first_calls, units
 pytestmark = pytest.mark.skipif(kit.is_plain(), reason="nothing is compiled here")
 
 
-def counted(name: str, scale: float) -> type[cosim.Component]:
-    """A class of its own, whose kernel functions no earlier test has compiled."""
+def law_class(name: str, scale: float) -> type[cosim.Component]:
+    """A class whose kernel functions no other test compiles, by the scale in their code."""
 
     class Law(cosim.Component):
         angle = cosim.auxiliary_state(start=1.125)
@@ -53,14 +53,14 @@ def empty_cache(tmp_path, monkeypatch):
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
 
 
-def seldom(cls):
+def seldom_evaluated_system(cls):
     with kit.seldom_evaluated():
         return model_of(cls).build()
 
 
-def test_a_few_evaluations_compile_nothing(empty_cache) -> None:
-    cls = counted("Few", 0.3719)
-    system = seldom(cls)
+def test_a_system_for_a_few_evaluations_compiles_nothing(empty_cache) -> None:
+    cls = law_class("Few", 0.3719)
+    system = seldom_evaluated_system(cls)
     state = system.default_state().realize()
     assert not any(blocks_at_hand(system))
     compiled = model_of(cls).build()
@@ -70,34 +70,34 @@ def test_a_few_evaluations_compile_nothing(empty_cache) -> None:
     assert system.arrays(state).c.any()
 
 
-def test_many_evaluations_are_compiled(empty_cache, monkeypatch) -> None:
+def test_a_block_is_compiled_after_many_evaluations(empty_cache, monkeypatch) -> None:
     monkeypatch.setattr(first_calls, "LONGEST", 1e-6)
-    cls = counted("Many", 0.3721)
-    system = seldom(cls)
+    cls = law_class("Many", 0.3721)
+    system = seldom_evaluated_system(cls)
     first = system.arrays(system.default_state().realize()).c.copy()
     second = system.arrays(system.default_state().realize()).c
     assert all(blocks_at_hand(system))
     assert np.array_equal(first, second) and first.any()
 
 
-def test_machine_code_says_what_plain_python_refuses(empty_cache) -> None:
-    """The root of zero is one of Python's numbers, by which Python does not divide."""
-    system = seldom(counted("Divided", 0.3727))
+def test_where_plain_python_raises_machine_code_computes(empty_cache) -> None:
+    """Plain Python raises an error for 1 / 0.0; machine code returns infinity."""
+    system = seldom_evaluated_system(law_class("Divided", 0.3727))
     state = system.default_state()
     state["law.angle"] = 1.25
     assert state.realize()["law.shown[1]"] == math.inf
 
 
-def test_a_refusal_names_the_part(empty_cache) -> None:
-    system = seldom(counted("Refused", 0.3733))
+def test_an_exception_of_a_kernel_function_names_the_part(empty_cache) -> None:
+    system = seldom_evaluated_system(law_class("Refused", 0.3733))
     state = system.default_state()
     state["law.angle"] = 3.0
     with pytest.raises(cosim.SimulationError, match="law.*the angle is too large"):
         state.realize()
 
 
-def test_what_was_added_before_a_refusal_is_taken_back(empty_cache) -> None:
-    """Else machine code, which is called then, would add it again."""
+def test_sums_of_a_call_that_raised_are_restored_before_machine_code_is_called(empty_cache) -> None:
+    """Machine code then adds to them; each sum is added once."""
 
     def add(t, y, p, d, k, h, c, ints, first, count):
         c[0] += 2.0

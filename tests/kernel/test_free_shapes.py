@@ -1,4 +1,4 @@
-"""States, discrete variables, sources and matrices that are as long as what is given."""
+"""Shapes with names: states, discrete variables, sources and matrices as long as the values passed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import cosim
 
 
 class Linear(cosim.Component):
-    """x' = A x + B u, and how often each element of x was counted."""
+    """Law: x' = A x + B u; `count` counts each element at its own speed, `total` is x plus an offset."""
 
     u = cosim.source(shape="inputs")
     A = cosim.parameter(shape=("order", "order"))
     B = cosim.parameter(shape=("order", "inputs"))
-    more = cosim.parameter(shape="order+1", default=None)
+    offset = cosim.parameter(shape="order+1", default=None)
     x = cosim.auxiliary_state(shape="order", start=1.5)
     count = cosim.discrete(dtype=int, shape="order")
     total = cosim.output(shape="order+1")
@@ -30,10 +30,10 @@ class Linear(cosim.Component):
                 x_dot[i] += B[i * m + j] * u[j]
 
     @cosim.kernel
-    def outputs(x, more, total):
+    def outputs(x, offset, total):
         for i in range(len(x)):
-            total[i] = x[i] + more[i]
-        total[len(x)] = more[len(x)]
+            total[i] = x[i] + offset[i]
+        total[len(x)] = offset[len(x)]
 
     @cosim.every(0.25, does="discrete")
     def tick(count, count_next):
@@ -41,13 +41,13 @@ class Linear(cosim.Component):
             count_next[i] = count[i] + i + 1
 
 
-GIVEN = {"A": [[0.0, 1.0], [-4.0, 0.0]], "B": [[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]], "more": [1.0, 2.0, 3.0]}
+VALUES = {"A": [[0.0, 1.0], [-4.0, 0.0]], "B": [[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]], "offset": [1.0, 2.0, 3.0]}
 
 
-def system(**given: object) -> cosim.System:
+def system(**values: object) -> cosim.System:
     model = cosim.Model("linear")
     model.add("measures.constant", "input", value=[1.0, 0.5, 7.0])
-    model.add(Linear, "plant", u="input", **{**GIVEN, **given})
+    model.add(Linear, "plant", u="input", **{**VALUES, **values})
     return model.build()
 
 
@@ -62,7 +62,7 @@ def test_a_linear_system_of_any_size() -> None:
     assert simulator.system.variables["plant.A"].shape == (2, 2)
 
 
-def test_start_values_for_all_elements_or_each() -> None:
+def test_a_start_value_is_that_of_all_elements_or_of_each() -> None:
     assert system(x=3.0).default_state()["plant.x"].tolist() == [3.0, 3.0]
     assert system(x=[3.0, 4.0]).default_state()["plant.x"].tolist() == [3.0, 4.0]
 
@@ -73,22 +73,22 @@ def test_start_values_for_all_elements_or_each() -> None:
         ({"B": [[1.0], [2.0], [3.0]]}, r"B has the shape \(3, 1\), A has the shape \(2, 2\)"),
         ({"A": [[1.0, 2.0]]}, "A has the shape"),
         ({"A": [1.0, 2.0]}, r"A has shape \(2,\), needs a list of rows of numbers"),
-        ({"more": [1.0, 2.0]}, "more has 2 elements, .*3 is needed"),
+        ({"offset": [1.0, 2.0]}, "offset has 2 elements, .*3 is needed"),
         ({"x": [1.0, 2.0, 3.0]}, "x has 3 elements, .*2 is needed"),
     ],
 )
-def test_what_does_not_go_together(wrong: dict[str, object], text: str) -> None:
+def test_values_with_inconsistent_shapes_are_refused(wrong: dict[str, object], text: str) -> None:
     with pytest.raises(cosim.ModelError, match=text):
         system(**wrong)
 
 
-def test_a_source_of_another_length() -> None:
+def test_a_source_with_the_wrong_number_of_elements_is_refused() -> None:
     with pytest.raises(cosim.ModelError, match="'input'.*3 elements; u takes 1"):
         system(B=[[0.0], [1.0]])
 
 
 class Polynomial(cosim.Measure):
-    """Takes the elements of its source one by one, all with the same coefficients."""
+    """A polynomial of each element of its source."""
 
     source = cosim.source()
     coefficients = cosim.parameter(shape="terms")
@@ -100,10 +100,10 @@ class Polynomial(cosim.Measure):
             value[0] = value[0] * source + coefficients[i]
 
 
-def test_elements_of_a_vector_share_what_is_as_long_as_it_likes() -> None:
+def test_all_elements_of_a_source_use_the_same_coefficients() -> None:
     model = cosim.Model("elements")
     model.add("measures.constant", "input", value=[1.0, 0.5, 7.0])
-    model.add(Linear, "plant", u="input", **GIVEN)
+    model.add(Linear, "plant", u="input", **VALUES)
     model.add(Polynomial, "one", source="plant.total[2]", coefficients=[1.0, 2.0])
     model.add(Polynomial, "all", source="plant.total", coefficients=[1.0, 0.0, 0.0, 2.0])
     state = model.build().default_state().realize(cosim.Stage.REPORT)
@@ -111,6 +111,6 @@ def test_elements_of_a_vector_share_what_is_as_long_as_it_likes() -> None:
     assert state["all"] == pytest.approx(state["plant.total"] ** 3 + 2.0)
 
 
-def test_an_empty_list_is_no_value() -> None:
+def test_an_empty_list_is_refused() -> None:
     with pytest.raises(cosim.ModelError, match="list of numbers"):
         Polynomial(coefficients=[])

@@ -1,4 +1,4 @@
-"""Going on after calls that ended before their time, and what is done to a simulator in between."""
+"""Continuing a run after a call that failed, was stopped or interrupted, and what users do in between."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ def simulator_of(part, **options):
 
 
 class Mover(cosim.Component):
-    """x' = 1."""
+    """Law: x' = 1."""
 
     x = cosim.auxiliary_state()
     count = cosim.discrete(dtype=int)
@@ -29,7 +29,7 @@ class Mover(cosim.Component):
 
 
 class EveryStep(Mover):
-    """Counts the updates of every step."""
+    """Counts the updates that run at every step."""
 
     @cosim.on(EventCause.TIME_ADVANCED, does="discrete")
     def passed(self, state, next_state):
@@ -37,7 +37,7 @@ class EveryStep(Mover):
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_monitor_that_fails_in_initialize_takes_no_updates_away(fails):
+def test_a_monitor_that_fails_in_initialize_does_not_cost_an_update(fails):
     simulator = simulator_of(EveryStep, fixed_step=0.25)
     answers = iter([EventStatus.failed("not yet")] if fails else [])
     simulator.set_monitor(lambda state: next(answers, None))
@@ -49,7 +49,7 @@ def test_a_monitor_that_fails_in_initialize_takes_no_updates_away(fails):
 
 
 class Halted(Mover):
-    """Asks to stop at 0.5 s, from an update; watches its input."""
+    """Asks to stop at 0.5 s, from an update; its witness is its input less 0.5."""
 
     drive = cosim.input()
 
@@ -66,7 +66,7 @@ class Halted(Mover):
         return EventStatus.reached_termination()
 
 
-def test_what_is_written_after_an_update_has_asked_to_stop_is_seen_at_that_time():
+def test_an_input_written_after_a_stop_triggers_at_the_time_of_the_stop():
     simulator = simulator_of(Halted)
     assert simulator.advance_to(1.0).return_time == 0.5
     simulator.state["part.drive"] = 1.0
@@ -74,15 +74,16 @@ def test_what_is_written_after_an_update_has_asked_to_stop_is_seen_at_that_time(
     assert [(e.handler, e.time) for e in simulator.events] == [("part.halt", 0.5), ("part.hit", 0.5)]
 
 
-class Wrong(Mover):
-    """Does what it is told at 0.5 s."""
+class Misbehaving(Mover):
+    """Does at 0.5 s what is next in `DEEDS`."""
 
     @cosim.at([0.5], does="discrete")
-    def act(self, state, next_state):
+    def misbehave(self, state, next_state):
         return DEEDS.pop()(next_state)
 
 
 DEEDS = []
+"""Functions of the next state, the last one first."""
 
 
 @pytest.mark.parametrize(
@@ -95,13 +96,13 @@ DEEDS = []
         (lambda state: 3, "a handler must return None or an EventStatus, not 3"),
     ],
 )
-def test_the_status_says_which_handler_failed_and_where_one_wanted_to(deed, text):
-    simulator = simulator_of(Wrong)
+def test_the_status_names_the_handler_that_failed_and_the_boundary_of_the_call(deed, text):
+    simulator = simulator_of(Misbehaving)
     DEEDS[:] = [lambda state: None, deed]
     with pytest.raises(cosim.SimulationError):
         simulator.advance_to(1.0)
     status = simulator.status
-    assert (status.reason, status.source) == (Reason.EVENT_HANDLER_FAILED, "part.act")
+    assert (status.reason, status.source) == (Reason.EVENT_HANDLER_FAILED, "part.misbehave")
     assert (status.return_time, status.boundary_time) == (0.5, 1.0)
     assert status.message.startswith(text) and simulator.events[-1].message == status.message
     assert simulator.advance_to(1.0).succeeded
@@ -118,7 +119,7 @@ def test_the_status_says_which_handler_failed_and_where_one_wanted_to(deed, text
         (lambda simulator, state: simulator.replace_state(state.copy()), "in the middle of a step"),
     ],
 )
-def test_what_a_monitor_must_not_do(deed, text):
+def test_a_monitor_that_breaks_a_rule_fails_and_the_run_goes_on(deed, text):
     simulator = simulator_of(Mover, fixed_step=0.25)
     simulator.set_monitor(lambda state: deed(simulator, state) if state.time == 0.5 else None)
     with pytest.raises(cosim.SimulationError, match=text):
@@ -131,9 +132,9 @@ def test_what_a_monitor_must_not_do(deed, text):
 @pytest.mark.parametrize("call", [cosim.Simulator.advance_to, cosim.Simulator.step])
 def test_ctrl_c_in_the_last_step_of_a_call_is_not_swallowed(call):
     simulator = simulator_of(Mover, fixed_step=0.25)
-    kill = lambda state: os.kill(os.getpid(), signal.SIGINT) if state.time == 0.5 else None  # noqa: E731
+
     simulator.advance_to(0.25)
-    simulator.set_monitor(kill)
+    simulator.set_monitor(lambda state: os.kill(os.getpid(), signal.SIGINT) if state.time == 0.5 else None)
     with pytest.raises(KeyboardInterrupt):
         call(simulator, 0.5)
     assert (simulator.status.reason, simulator.status.return_time) == (Reason.INTERRUPTED, 0.5)
@@ -142,7 +143,7 @@ def test_ctrl_c_in_the_last_step_of_a_call_is_not_swallowed(call):
 
 
 class CheckedBall(FallingBall):
-    """A ball whose impacts soon follow each other without end; a second handler fails at every other one."""
+    """A ball with impacts that pile up; a second handler of the impact fails every other time."""
 
     @cosim.on(FallingBall.floor, does="unrestricted")
     def bounce(speed, speed_next):
@@ -157,7 +158,7 @@ class CheckedBall(FallingBall):
 CALLS = []
 
 
-def test_a_failure_behind_an_impact_does_not_let_the_ball_through():
+def test_a_failure_after_an_impact_does_not_let_the_ball_fall_through():
     simulator = simulator_of(CheckedBall)
     CALLS.clear()
     failures = 0
@@ -173,7 +174,7 @@ def test_a_failure_behind_an_impact_does_not_let_the_ball_through():
 
 
 class TwoPublishes(Mover):
-    """One publish breaks the rules, one writes what is there already; the last one reads an output."""
+    """One publish writes, one writes the value that is there already, and the last one reads an output."""
 
     double = cosim.output()
 
@@ -194,7 +195,7 @@ class TwoPublishes(Mover):
         CALLS.append(state["part.double"])
 
 
-def test_a_refused_publish_does_not_spoil_the_state_for_the_others():
+def test_a_publish_that_writes_does_not_change_the_state_for_the_others():
     simulator = simulator_of(TwoPublishes)
     CALLS.clear()
     with pytest.raises(cosim.SimulationError, match=r"part\.bad failed: the handler"):
@@ -210,16 +211,16 @@ class Farewell(Mover):
         raise ValueError("at the end")
 
 
-def test_a_failure_at_termination_stands_in_the_status():
+def test_the_status_names_a_handler_that_fails_at_termination():
     simulator = simulator_of(Farewell, final_time=1.0)
     with pytest.raises(cosim.SimulationError, match="at the end"):
         simulator.advance_to(2.0)
     assert simulator.status.source == "part.fall"
 
 
-def test_a_replaced_state_brings_no_window_of_another_run():
+def test_the_window_of_an_event_begins_at_the_time_of_a_replaced_state():
     first = simulator_of(Halted)
-    assert not first.has_pending_updates  # nor is there an error before the first step
+    assert not first.has_pending_updates  # this may be asked before the first step
     second = cosim.Simulator(first.system, accuracy=1e-6)
     for simulator, time in ((first, 0.1), (second, 0.3)):
         simulator.advance_to(time)
@@ -233,12 +234,12 @@ def test_a_replaced_state_brings_no_window_of_another_run():
 
 
 class Flag(Mover):
-    """A signal that nobody handles."""
+    """A signal without a handler."""
 
     flag = cosim.signal()
 
 
-def test_signals_are_taken_also_where_nobody_handles_them():
+def test_a_signal_without_a_handler_is_cleared():
     simulator = simulator_of(Flag)
     simulator.advance_to(0.5)
     simulator.state["part.flag"] = 1

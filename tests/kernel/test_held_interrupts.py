@@ -1,4 +1,4 @@
-"""Ctrl-C while a function is compiled: it is answered, and the process goes on."""
+"""Ctrl-C while a function is compiled is raised after that, and the process can compile again."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from cosim_compiler.road import LLVM, road
 
 
 @pytest.mark.skipif(is_plain() or road() != LLVM or os.name == "nt", reason="LLVM compiles nothing here")
-def test_between_llvm_and_llvmlite(tmp_path):
+def test_an_interrupt_between_llvm_and_llvmlite_leaves_the_compiler_usable(tmp_path):
     done = subprocess.run(
         [sys.executable, compiling_interrupted.__file__],
         env={**os.environ, "COSIM_CACHE_DIR": str(tmp_path), "COSIM_PLAIN": "0"},
@@ -26,15 +26,15 @@ def test_between_llvm_and_llvmlite(tmp_path):
     assert (done.returncode, done.stdout) == (0, "interrupted\n2.0\n"), done.stderr
 
 
-def test_it_is_raised_at_the_end():
-    said = []
+def test_an_interrupt_is_raised_at_the_end_of_the_block():
+    steps = []
     with pytest.raises(KeyboardInterrupt), interrupts_held():
         signal.raise_signal(signal.SIGINT)
-        said.append("went on")
-    assert said == ["went on"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        steps.append("went on")
+    assert steps == ["went on"] and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_second_one_comes_through():
+def test_a_second_interrupt_is_raised_at_once():
     with pytest.raises(KeyboardInterrupt), interrupts_held():
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
@@ -42,20 +42,20 @@ def test_a_second_one_comes_through():
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_each_is_answered_once(count):
-    answered = []
-    before = signal.signal(signal.SIGTERM, lambda number, frame: answered.append(number))
+def test_each_signal_is_handled_once(count):
+    handled = []
+    previous_handler = signal.signal(signal.SIGTERM, lambda number, frame: handled.append(number))
     try:
         with interrupts_held():
             for _ in range(count):
                 signal.raise_signal(signal.SIGTERM)
-            assert len(answered) == count - 1
+            assert len(handled) == count - 1
     finally:
-        signal.signal(signal.SIGTERM, before)
-    assert answered == [signal.SIGTERM] * count
+        signal.signal(signal.SIGTERM, previous_handler)
+    assert handled == [signal.SIGTERM] * count
 
 
-def test_other_threads_compile_too():
+def test_another_thread_may_compile_though_it_gets_no_signals():
     done = []
 
     def work():

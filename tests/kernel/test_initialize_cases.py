@@ -1,4 +1,4 @@
-"""Initialization: the behaviour cases 1 to 9."""
+"""Initialization: the numbered cases 1 to 9 and 11 of the Simulator's behavior."""
 
 import pytest
 from event_table import Recorder, names
@@ -20,7 +20,7 @@ def test_case_1_order_and_counts():
     assert (status.return_time, status.boundary_time, run.simulator.state.time) == (0.125, 0.125, 0.125)
 
 
-def test_case_2_handlers_that_did_nothing_do_not_count():
+def test_case_2_handlers_that_did_nothing_are_not_counted():
     run = Recorder(time=0.125)
     run.answer_nothing()
     status = run.simulator.initialize()
@@ -34,11 +34,11 @@ def test_case_3_failed_initialization(failing, ran):
     run = Recorder(time=0.125)
     run.answers[failing] = FAILED("no oil")
     before = run.simulator.state.copy()
-    with pytest.raises(cosim.SimulationError, match=r"0\.125.*no oil") as raised:
+    with pytest.raises(cosim.SimulationError, match=r"0\.125.*no oil") as caught:
         run.simulator.initialize()
     assert run.take_log()[0] == names(ran)
     assert run.counts == (0, 0, 0, 0)
-    assert raised.value.time == 0.125
+    assert caught.value.time == 0.125
     assert run.simulator.state.time == before.time
 
 
@@ -81,11 +81,11 @@ def test_case_6_termination_from_a_publish():
 def test_case_6_failure_of_a_publish(first, second, message):
     run = Recorder(time=0.125, monitored=False)
     run.answers.update(ip0=first, ip1=second)
-    with pytest.raises(cosim.SimulationError, match=f"failed: {message}$") as raised:
+    with pytest.raises(cosim.SimulationError, match=f"failed: {message}$") as caught:
         run.simulator.initialize()
     assert run.take_log()[0] == names("iu id ip tp")
     assert run.counts[2] == 0
-    assert raised.value.status.message == message
+    assert caught.value.status.message == message
 
 
 def test_case_6_the_first_termination_is_reported():
@@ -115,7 +115,7 @@ def test_case_8_without_initialization_events():
     assert run.take_log() == (names("su sd tp"), [0.0] * 4 + [0.05] * 2)
 
 
-def test_case_9_times_in_the_past():
+def test_case_9_a_time_in_the_past_is_refused():
     run = Recorder(monitored=False)
     simulator = run.simulator
     simulator.advance_to(1.0)

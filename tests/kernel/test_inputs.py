@@ -1,4 +1,4 @@
-"""Inputs of a system: held, or along lines."""
+"""Inputs of a system are held, or follow a ramp from the present time on."""
 
 import math
 
@@ -9,7 +9,7 @@ import cosim
 
 
 class Integrating(cosim.Component):
-    """Two integrals of a vector, and what is known of its derivative."""
+    """The integrals of an input vector, and its derivative, which is NaN where the input is held."""
 
     u = cosim.input(unit="m/s", shape=2)
     x = cosim.auxiliary_state(unit="m", shape=2)
@@ -26,64 +26,64 @@ class Integrating(cosim.Component):
         rate[1] = u_dot[1]
 
 
-def system() -> cosim.System:
+def build_system() -> cosim.System:
     model = cosim.Model("inputs")
     model.add(Integrating, "part", u=(1.0, 2.0))
     return model.build()
 
 
-def test_a_line_is_followed_from_the_present_time_on() -> None:
-    one = system()
-    state = one.default_state()
+def test_an_input_follows_a_ramp_until_it_is_held() -> None:
+    system = build_system()
+    state = system.default_state()
     state.set_time(3.0)
-    simulator = cosim.Simulator(one, state, accuracy=1e-9)
+    simulator = cosim.Simulator(system, state, accuracy=1e-9)
     simulator.initialize()
-    one.write_slope(state, "part.u[1]", 4.0)
+    system.write_slope(state, "part.u[1]", 4.0)
     simulator.advance_to(3.5)
     assert state["part.x"] == pytest.approx([0.5, 2.0 * 0.5 + 4.0 * 0.125])
     assert state["part.u"].tolist() == [1.0, 4.0]
     assert np.array_equal(state["part.rate"], [math.nan, 4.0], equal_nan=True)
-    one.write_slope(state, "part.u", [0.0, -8.0])  # from what it has come to
+    system.write_slope(state, "part.u", [0.0, -8.0])  # from its present value
     simulator.advance_to(4.0)
     assert state["part.u"].tolist() == [1.0, 0.0]
     assert state["part.x"] == pytest.approx([1.0, 1.5 + 1.0])
-    one.hold_inputs(state)
+    system.hold_inputs(state)
     simulator.advance_to(5.0)
     assert state["part.u"].tolist() == [1.0, 0.0]
     assert state["part.x"] == pytest.approx([2.0, 2.5])
     assert np.isnan(state["part.rate"]).all()
 
 
-def test_writing_ends_a_line() -> None:
-    one = system()
-    state = one.default_state()
-    one.write_slope(state, "part.u", [1.0, 1.0])
+def test_writing_an_element_ends_its_ramp() -> None:
+    system = build_system()
+    state = system.default_state()
+    system.write_slope(state, "part.u", [1.0, 1.0])
     state["part.u[0]"] = 5.0
     state.set_time(2.0)
     state.realize(cosim.Stage.ACCELERATION)
     assert state["part.u"].tolist() == [5.0, 4.0]
 
 
-def test_lines_are_part_of_the_state() -> None:
-    one = system()
-    state = one.default_state()
-    one.write_slope(state, "part.u", [1.0, -1.0])
-    other = one.state_from_bytes(state.to_bytes())
-    for each in (state, other):
-        simulator = cosim.Simulator(one, each, accuracy=1e-6)
+def test_a_ramp_is_part_of_the_state() -> None:
+    system = build_system()
+    state = system.default_state()
+    system.write_slope(state, "part.u", [1.0, -1.0])
+    restored = system.state_from_bytes(state.to_bytes())
+    for each in (state, restored):
+        simulator = cosim.Simulator(system, each, accuracy=1e-6)
         simulator.initialize()
         simulator.advance_to(1.0)
-    assert state.y.tobytes() == other.y.tobytes()
+    assert state.y.tobytes() == restored.y.tobytes()
     assert state["part.x"] == pytest.approx([1.5, 1.5])
 
 
-def test_what_is_no_slope() -> None:
-    one = system()
-    state = one.default_state()
-    for path, slope, said in (
+def test_a_slope_of_another_variable_or_shape_is_refused() -> None:
+    system = build_system()
+    state = system.default_state()
+    for path, slope, message in (
         ("part.x", [0.0, 0.0], "part.x: only an input can follow a ramp"),
         ("part.u", 1.0, "part.u: its slope is 1.0, needs 2 finite numbers"),
         ("part.u[0]", math.nan, "needs 1 finite numbers"),
     ):
-        with pytest.raises(cosim.StateError, match=said.replace("(", r"\(")):
-            one.write_slope(state, path, slope)
+        with pytest.raises(cosim.StateError, match=message.replace("(", r"\(")):
+            system.write_slope(state, path, slope)

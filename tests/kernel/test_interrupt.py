@@ -1,3 +1,5 @@
+"""SIGINT and SIGTERM during a run and while its results are written: nothing that was computed is lost."""
+
 import os
 import signal
 
@@ -14,7 +16,7 @@ from cosim.simulation.interrupt import (
 from cosim.simulation.simulator import Simulator
 
 
-def test_results_are_written_however_often_ctrl_c_is_pressed() -> None:
+def test_an_uninterrupted_block_ends_though_ctrl_c_is_pressed_three_times() -> None:
     written = []
     with kit.uninterrupted():
         for line in range(3):
@@ -27,10 +29,10 @@ def test_results_are_written_however_often_ctrl_c_is_pressed() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("times", [0, 1, 3])
-def test_a_signal_after_the_last_step_of_a_run_is_not_lost(
+def test_a_signal_after_the_last_step_of_a_run_is_raised_with_the_complete_result(
     number: signal.Signals, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run may be one of a fit's; its result is whole, and the error has it."""
+    """The run may be one of many of a calibration, which must end."""
     end_tape = Simulator.end_tape
 
     def interrupted_end(simulator: Simulator) -> None:
@@ -52,14 +54,14 @@ def test_a_signal_after_the_last_step_of_a_run_is_not_lost(
     assert result.time.tolist() == [0.0, 0.5, 1.0] and not result.unfinished
 
 
-def test_a_signal_inside_of_a_run_that_holds_it_back_is_left_to_that() -> None:
+def test_a_signal_in_an_inner_block_is_raised_by_the_outer_one() -> None:
     with pytest.raises(KeyboardInterrupt), interrupt_between_steps() as check:
         with interrupt_afterwards():
             os.kill(os.getpid(), signal.SIGINT)
         check()
 
 
-def test_an_error_inside_is_not_hidden_by_a_signal() -> None:
+def test_a_signal_does_not_hide_an_error() -> None:
     with pytest.raises(ValueError, match="inside"), interrupt_afterwards():
         os.kill(os.getpid(), signal.SIGINT)
         raise ValueError("inside")

@@ -1,47 +1,19 @@
-"""Where witnesses cross: found inside of steps, in order, without evaluations of derivatives."""
+"""Crossings of witnesses are located inside steps, in the order of time, without further derivatives."""
 
 import math
 
 import numpy as np
 import pytest
 from kernel_parts import Clock, system_of
+from located_parts import Swing, witness_part
 
 import cosim
 from cosim import kit
 
 
-def noting_class(witness, direction="both", does="publish", rate=None):
-    """A `Clock` with a witness of its own and a handler that notes when it ran."""
-
-    class Noting(Clock):
-        """Notes."""
-
-        def __init__(self, **values):
-            super().__init__(**values)
-            self.times = []
-
-        look = cosim.witness(direction=direction)(witness)
-        if rate is not None:
-            rate_of_look = look.rate(rate)
-
-        if does == "publish":
-
-            @cosim.on(look, does="publish")
-            def note(self, state):
-                self.times.append(state.time)
-
-        else:
-
-            @cosim.on(look, does=does)
-            def note(self, state, next_state):
-                self.times.append(state.time)
-
-    return Noting
-
-
-def run(witness, until=1.0, direction="both", rate=None, **options):
-    """Times at which a witness of time crosses, in one step unless the options say otherwise."""
-    part = noting_class(witness, direction, rate=rate)()
+def crossing_times(witness, until=1.0, direction="both", rate=None, **options):
+    """The times at which a witness of time crosses in a run of one step, or of other steps by the options."""
+    part = witness_part(witness, direction, rate=rate)
     options = {"accuracy": 1e-6, "fixed_step": until, **options}
     simulator = cosim.Simulator(system_of(part=part), **options)
     simulator.advance_to(until)
@@ -54,6 +26,10 @@ def near_pair(t):
 
 def near_pair_rate(t):
     return 2.0 * t - 0.8001
+
+
+def wide_pair(t):
+    return (t - 0.4) * (t - 0.6)
 
 
 def first_pair(t):
@@ -80,44 +56,40 @@ def gap(t):
     return math.sqrt(t - 0.25) - 0.5
 
 
-def test_two_crossings_close_together_in_one_step_are_found():
-    assert run(near_pair) == pytest.approx([0.4, 0.4001], abs=1e-7)
-    assert run(near_pair, rate=near_pair_rate) == pytest.approx([0.4, 0.4001], abs=1e-7)
-    assert run(first_pair) == pytest.approx([1e-3, 2e-3], abs=1e-7)
+def test_two_close_crossings_in_one_step_are_located():
+    assert crossing_times(near_pair) == pytest.approx([0.4, 0.4001], abs=1e-7)
+    assert crossing_times(near_pair, rate=near_pair_rate) == pytest.approx([0.4, 0.4001], abs=1e-7)
+    assert crossing_times(first_pair) == pytest.approx([1e-3, 2e-3], abs=1e-7)
 
 
-def test_many_crossings_and_a_narrow_bump_in_one_step_are_found():
+def test_many_crossings_and_those_of_a_narrow_bump_in_one_step_are_located():
     start = math.asin(0.3)
     roots = sorted(
         [(math.pi + start + 2.0 * math.pi * k) / 40.0 for k in range(7)]
         + [(2.0 * math.pi - start + 2.0 * math.pi * k) / 40.0 for k in range(7)]
     )
-    assert run(wave) == pytest.approx([r for r in roots if r <= 1.0], abs=1e-7)
+    assert crossing_times(wave) == pytest.approx([r for r in roots if r <= 1.0], abs=1e-7)
     width = math.sqrt(math.log(1e3) / 2e3)
-    assert run(bump) == pytest.approx([0.37 - width, 0.37 + width], abs=1e-7)
+    assert crossing_times(bump) == pytest.approx([0.37 - width, 0.37 + width], abs=1e-7)
 
 
-def test_jumps_and_touches():
-    assert run(jump) == pytest.approx([0.3], abs=1e-7)
-    assert run(touch) == []
+def test_a_jump_is_located_and_a_witness_that_stays_positive_has_no_event():
+    assert crossing_times(jump) == pytest.approx([0.3], abs=1e-7)
+    assert crossing_times(touch) == []
 
 
 @pytest.mark.parametrize(("direction", "expected"), [("falling", [0.4]), ("rising", [0.6])])
-def test_directions_inside_a_step(direction, expected):
-    assert run(lambda_free_pair, direction=direction) == pytest.approx(expected, abs=1e-7)
+def test_of_two_crossings_in_a_step_only_those_in_the_direction_trigger(direction, expected):
+    assert crossing_times(wide_pair, direction=direction) == pytest.approx(expected, abs=1e-7)
 
 
-def lambda_free_pair(t):
-    return (t - 0.4) * (t - 0.6)
-
-
-def test_nan_is_not_available():
-    # from 0.25 on there is a value; that it is there is no crossing, that it passes 0 at 0.5 is one
-    assert run(gap) == pytest.approx([0.5], abs=1e-7)
+def test_a_witness_that_becomes_available_has_not_crossed():
+    # it is a number from 0.25 s on, and zero at 0.5 s
+    assert crossing_times(gap) == pytest.approx([0.5], abs=1e-7)
 
 
 class Condition(Clock):
-    """True from 0.2 to 0.7."""
+    """Two witnesses that are conditions, true from 0.2 s to 0.7 s."""
 
     @cosim.witness(direction="rising")
     def inside(t):
@@ -141,36 +113,15 @@ class Condition(Clock):
         self.times["inside_too"].append(state.time)
 
 
-def test_conditions_become_true_and_false():
+def test_a_condition_rises_when_it_becomes_true_and_falls_when_it_becomes_false():
     part = Condition()
     cosim.Simulator(system_of(part=part), accuracy=1e-6).advance_to(1.0)
     assert part.times["inside"] == pytest.approx([0.2], abs=1e-7)
     assert part.times["inside_too"] == pytest.approx([0.7], abs=1e-7)
 
 
-class Swing(cosim.Component):
-    """x = cos t, with witnesses of it."""
-
-    x = cosim.position(start=1.0)
-    v = cosim.speed()
-    level = cosim.parameter(default=0.5)
-
-    @cosim.kernel
-    def derivatives(x, v, x_dot, v_dot):
-        x_dot[0] = v
-        v_dot[0] = -x
-
-    @cosim.witness
-    def passes(x, level):
-        return x - level
-
-    @cosim.on(passes, does="publish")
-    def note(self, state):
-        pass
-
-
 @pytest.mark.parametrize("method", ["integrators.runge_kutta_merson", "integrators.dormand_prince"])
-def test_events_of_a_state_lie_on_the_trajectory_and_cost_one_step_more(method):
+def test_events_of_a_state_lie_on_the_trajectory_and_cost_at_most_three_steps_each(method):
     simulator = cosim.Simulator(system_of(swing=Swing(level=0.5)), integrator=method, accuracy=1e-8)
     plain = cosim.Simulator(system_of(swing=Swing(level=2.0)), integrator=method, accuracy=1e-8)
     for each in (simulator, plain):
@@ -184,13 +135,15 @@ def test_events_of_a_state_lie_on_the_trajectory_and_cost_one_step_more(method):
         assert record.witness_values[0] * record.witness_values[1] <= 0.0
         assert abs(record.witness_values[1]) < 2e-9
         assert record.window[1] - record.window[0] <= 1.001e-10
-    steps = simulator.integrator.statistics.evaluations - plain.integrator.statistics.evaluations
-    assert steps / len(records) <= 3 * 7
+    # an event ends a step, and the next one begins anew: three steps of at most 7 evaluations
+    simulators = simulator, plain
+    with_events, without = (each.integrator.statistics.evaluations for each in simulators)
+    assert (with_events - without) / len(records) <= 3 * 7
 
 
-def test_simultaneous_witnesses_come_together_and_others_in_order_of_time():
-    parts = {f"part{i}": noting_class(lambda_free_pair, d)() for i, d in enumerate(["falling", "both"])}
-    system = system_of(**parts, early=noting_class(first_pair)())
+def test_events_of_several_witnesses_in_one_step_come_in_order_of_time():
+    parts = {f"part{i}": witness_part(wide_pair, d) for i, d in enumerate(["falling", "both"])}
+    system = system_of(**parts, early=witness_part(first_pair))
     simulator = cosim.Simulator(system, accuracy=1e-6, fixed_step=1.0)
     simulator.advance_to(1.0)
     times = [e.time for e in simulator.events]
@@ -200,9 +153,9 @@ def test_simultaneous_witnesses_come_together_and_others_in_order_of_time():
     assert simulator.statistics.steps == 5
 
 
-def test_a_witness_that_depends_on_an_input_alone_sees_it_jump():
+def test_a_witness_of_an_input_triggers_when_the_input_is_written():
     class Guard(Clock):
-        """Watches its input."""
+        """Triggers when its input rises above 1."""
 
         load = cosim.input(start=-1.0)
         count = cosim.discrete(dtype=int)
@@ -212,25 +165,25 @@ def test_a_witness_that_depends_on_an_input_alone_sees_it_jump():
             return load - 1.0
 
         @cosim.on(over, does="publish")
-        def tell(self, state):
-            told.append((state.time, state["guard.count"]))
+        def show(self, state):
+            published.append((state.time, state["guard.count"]))
 
         @cosim.on(over, does="discrete")
         def add(count, count_next):
             count_next[0] = count + 1
 
-    told = []
+    published = []
     simulator = cosim.Simulator(system_of(guard=Guard), accuracy=1e-6)
     simulator.advance_to(0.5)
     simulator.state["guard.load"] = 2.0
     simulator.advance_to(1.0)
     simulator.state["guard.load"] = 3.0
     simulator.advance_to(1.5)
-    assert told == [(0.5, 0)]
+    assert published == [(0.5, 0)]
     assert simulator.state["guard.count"] == 1
 
 
-def test_only_the_blocks_that_witnesses_need_are_walked():
+def test_only_the_blocks_that_witnesses_depend_on_are_evaluated_to_locate_them():
     system = system_of(swing=Swing, other=Clock)
     simulator = cosim.Simulator(system, accuracy=1e-6)
     watched = simulator.compiled_step.tables.watched_blocks
@@ -239,7 +192,7 @@ def test_only_the_blocks_that_witnesses_need_are_walked():
 
 
 class PlainMethod(cosim.Integrator):
-    """Euler's, without a compiled dense output."""
+    """Euler's method, without a compiled dense output."""
 
     capabilities = kit.Capabilities(dense_order=1)
     order = 1
@@ -254,9 +207,9 @@ class PlainMethod(cosim.Integrator):
     def step(self, system, state, t_stop, limit=math.inf):
         self._start, self._y, self._slope = state.time, state.y.copy(), state.y_dot.copy()
         self.taken = 0
-        return self._go(state, min(t_stop, state.time + min(limit, self.fixed_step)))
+        return self._move_to(state, min(t_stop, state.time + min(limit, self.fixed_step)))
 
-    def _go(self, state, end):
+    def _move_to(self, state, end):
         state._arrays["y"][:] = self._y + (end - self._start) * self._slope
         state.set_time(end)
         state.realize(cosim.Stage.ACCELERATION)
@@ -266,7 +219,7 @@ class PlainMethod(cosim.Integrator):
         self._start = math.nan
 
     def redo(self, system, state, t_event):
-        return self._go(state, t_event)
+        return self._move_to(state, t_event)
 
     def interpolate(self, t, out):
         out[:] = self._y + (t - self._start) * self._slope
@@ -280,8 +233,8 @@ class PlainMethod(cosim.Integrator):
         return kit.StepStatistics()
 
 
-def test_a_method_without_compiled_dense_output_is_sampled():
-    part = noting_class(lambda_free_pair)()
+def test_crossings_are_located_with_a_dense_output_in_plain_python():
+    part = witness_part(wide_pair)
     cosim.Simulator(system_of(part=part), integrator=PlainMethod(fixed_step=1.0), accuracy=1e-6).advance_to(
         1.0
     )

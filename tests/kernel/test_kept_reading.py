@@ -1,4 +1,4 @@
-"""What was read from functions is not read again by the next process; whatever changes is."""
+"""What was read from functions is stored for the next process, and read again if anything has changed."""
 
 import dataclasses
 import importlib.util
@@ -53,17 +53,19 @@ READERS = (
 )
 
 
-def counting(function, times):
-    def counted(*given):
-        times[function.__name__] += 1
-        return function(*given)
+def counted(function, counts):
+    """The function; each call of it is counted by its name."""
 
-    return counted
+    def call(*arguments):
+        counts[function.__name__] += 1
+        return function(*arguments)
+
+    return call
 
 
 @pytest.fixture
 def process(tmp_path, monkeypatch):
-    """Makes `Mount` as a new process would: the class, and how often functions were read."""
+    """Makes `Mount` as a new process would: the class, and how often each of `READERS` was called."""
     monkeypatch.setenv("COSIM_CACHE_DIR", str(tmp_path / "cache"))
     kernel_cache.folder.cache_clear()
     number = 0
@@ -82,42 +84,43 @@ def process(tmp_path, monkeypatch):
         nonlocal number
         number += 1
         monkeypatch.setattr(clean_sources, "_sources", {})
-        times_read = dict.fromkeys((name for _, name in READERS), 0)
+        counts = dict.fromkeys((name for _, name in READERS), 0)
         with monkeypatch.context() as patch:
             for module, name in READERS:
-                patch.setattr(module, name, counting(getattr(module, name), times_read))
+                patch.setattr(module, name, counted(getattr(module, name), counts))
             module_of("helpers_of_mount", helpers)
             cls = module_of("author_of_mount", text).Mount
         clean_sources._write()
-        return cls, [times_read[name] for _, name in READERS]
+        return cls, [counts[name] for _, name in READERS]
 
     yield run
     kernel_cache.folder.cache_clear()
 
 
 def described(cls):
-    """All that was found out about a class."""
+    """Everything that was read from the functions of a class."""
     functions = {name: kernel.function for name, kernel in {**cls.kernels, **cls.kink_functions}.items()}
-    found = [(name, [dataclasses.astuple(a) for a in listed]) for name, listed in cls.arguments.items()]
+    arguments = [(name, [dataclasses.astuple(a) for a in listed]) for name, listed in cls.arguments.items()]
     flats = [flat_form(function) for function in functions.values()]
     forms = [flat and (flat.arguments, flat.fields, flat.results, flat.lines, flat.renamed) for flat in flats]
     codes = [
         (f.__name__, f.__code__.co_code, f.__code__.co_consts, [*f.__code__.co_positions()])
         for f in functions.values()
     ]
-    return found, forms, codes, [fingerprint(f) for f in functions.values()]
+    return arguments, forms, codes, [fingerprint(f) for f in functions.values()]
 
 
-def test_a_second_process_reads_nothing_and_finds_the_same(process):
-    first, read = process()
-    assert read == [4, 4, 3]  # two functions and two helpers are flat; a kink has arguments, too
-    second, read = process()
-    assert read == [0, 0, 0]
+def test_a_second_process_reads_nothing_and_gets_the_same_class(process):
+    first, counts = process()
+    # two functions and two helpers are flattened; three functions and a kink have arguments
+    assert counts == [4, 4, 3]
+    second, counts = process()
+    assert counts == [0, 0, 0]
     assert described(second) == described(first)
     assert list(second.kink_functions) == list(first.kink_functions) != []
 
 
-def test_kept_functions_give_the_same_numbers_and_lie_in_their_file(process):
+def test_stored_functions_compute_the_same_and_belong_to_their_file(process):
     (first, _), (second, _) = process(), process()
     for cls in (first, second):
         force = [0.0]
@@ -127,7 +130,7 @@ def test_kept_functions_give_the_same_numbers_and_lie_in_their_file(process):
     assert second.kernels["push"].function.__code__.co_filename.endswith("/2/author_of_mount.py")
 
 
-def test_the_definition_is_made_when_it_is_asked_for(process):
+def test_the_definition_of_a_stored_function_is_parsed_when_it_is_needed(process):
     first, _ = process()
     second, _ = process()
     trees = [definition_of(cls.kernels["push"].function) for cls in (first, second)]
@@ -148,22 +151,22 @@ def test_the_definition_is_made_when_it_is_asked_for(process):
         ),
     ],
 )
-def test_what_changes_is_read_again(process, text, helpers):
+def test_a_changed_function_helper_or_declaration_is_read_again(process, text, helpers):
     process()
     try:
         assert process(text, helpers)[1] != [0, 0, 0]
-    except ContractError:  # as where nothing is kept
+    except ContractError:  # the changed class is wrong: the next process must find that, too
         with pytest.raises(ContractError):
             process(text, helpers)
 
 
-def test_a_comment_in_the_file_of_a_helper_counts(process):
-    """The rules read the text, so another text is another function."""
+def test_a_changed_comment_in_the_file_of_a_helper_has_it_read_again(process):
+    """The rules read the text of the file."""
     process()
     assert process(helpers=HELPERS + "# the end\n")[1][1] != 0
 
 
-def test_a_helper_that_was_replaced_is_said(process):
+def test_a_helper_that_is_replaced_after_loading_is_an_error(process):
     process()
     cls, _ = process()
     function = cls.kernels["push"].function
@@ -177,15 +180,15 @@ def test_a_helper_that_was_replaced_is_said(process):
         definition_of(function)
 
 
-def test_damaged_facts_count_as_none(process):
+def test_a_damaged_entry_is_ignored(process):
     first, _ = process()
     for path in kernel_cache.folder().glob("[0-9a-f]*"):
         path.write_bytes(path.read_bytes()[:-7])
-    second, read = process()
-    assert read == [4, 4, 3] and described(second) == described(first)
+    second, counts = process()
+    assert counts == [4, 4, 3] and described(second) == described(first)
 
 
-def test_an_entry_that_grows_begins_anew(process, monkeypatch):
+def test_an_entry_that_becomes_too_large_is_started_again(process, monkeypatch):
     monkeypatch.setattr(clean_sources, "LARGEST", 20_000)
     sizes = []
     for i in range(12):

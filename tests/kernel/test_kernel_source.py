@@ -1,4 +1,4 @@
-"""Where functions and statements stand in a file."""
+"""The statements of a file, in the order of its syntax tree."""
 
 import ast
 
@@ -35,8 +35,8 @@ class Outer:
 """
 
 
-def test_statements_are_those_of_the_tree_in_its_order() -> None:
+def test_statements_are_those_of_ast_walk_in_the_same_order() -> None:
     tree = ast.parse(SOURCE)
-    wanted = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    assert len(wanted) == 22
-    assert [node for node in statements(tree) if isinstance(node, ast.stmt)] == wanted
+    expected = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    assert len(expected) == 22
+    assert [node for node in statements(tree) if isinstance(node, ast.stmt)] == expected

@@ -1,4 +1,4 @@
-"""The layout goes by what parts declare, not by the objects that say so: other processes have others."""
+"""The layout depends on what parts declare, not on the identity of declarations: it is the same in copies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import cosim
 
 
 class Weighted(cosim.Component):
-    """Two vectors, as long as they are given: an instance has declarations of its own."""
+    """Vectors of any length, so that each instance has its own declarations."""
 
     first = cosim.parameter(shape="n")
     second = cosim.parameter(shape="n", default=1.0)
@@ -21,19 +21,20 @@ class Weighted(cosim.Component):
             x_dot[i] = first[i] - second[i] * x[i]
 
 
-def model(is_copied: bool) -> cosim.Model:
+def build_system(is_copied: bool) -> cosim.System:
+    """Two equal parts, of which the second one may be a copy of the first."""
     first = Weighted(first=[1.0, 2.0])
     second = copy.copy(first) if is_copied else Weighted(first=[1.0, 2.0])
-    made = cosim.Model("two")
-    made.add(first, "a")
-    made.add(second, "b")
-    return made
+    model = cosim.Model("two")
+    model.add(first, "a")
+    model.add(second, "b")
+    return model.build()
 
 
-def test_states_of_a_copied_part_are_those_of_one_that_is_made() -> None:
-    copied, made = model(True).build(), model(False).build()
-    assert copied.digest == made.digest
-    state = copied.default_state()
+def test_a_system_with_a_copied_part_has_the_layout_of_one_with_two_new_parts() -> None:
+    with_copy, without_copy = build_system(True), build_system(False)
+    assert with_copy.digest == without_copy.digest
+    state = with_copy.default_state()
     state["b.second"] = [3.0, 4.0]
-    assert made.state_from_bytes(state.to_bytes())["b.second"].tolist() == [3.0, 4.0]
-    assert pickle.loads(pickle.dumps(copied)).digest == copied.digest
+    assert without_copy.state_from_bytes(state.to_bytes())["b.second"].tolist() == [3.0, 4.0]
+    assert pickle.loads(pickle.dumps(with_copy)).digest == with_copy.digest

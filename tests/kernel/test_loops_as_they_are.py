@@ -1,4 +1,4 @@
-"""An option of LLVM that holds while machine code is chosen, and no longer: others compile here as well."""
+"""An option of LLVM is set only while our machine code is generated; other users of LLVM do not see it."""
 
 from __future__ import annotations
 
@@ -34,49 +34,52 @@ end:
 
 
 TEXTS = TEXT, TEXT.replace("@total", "@product").replace("fadd", "fmul")
-"""Of two units; the option changes the machine code of both."""
+"""Two units whose machine code the option changes."""
 
 
 def module_of(text: str) -> Any:
     return machine._llvm().parse_assembly(text)
 
 
-def emitted() -> bytes:
+def emit() -> bytes:
+    """Machine code as another user of LLVM would generate it."""
     code: bytes = machine._processor().emit_object(module_of(TEXT))
     return code
 
 
-def emitted_alone(text: str) -> bytes:
-    """As for a native FMU: of a module that is optimized already."""
+def emit_optimized(text: str) -> bytes:
+    """Machine code of a module that is optimized already, as for a native FMU."""
     return machine.emit_object(module_of(text), machine._processor())
 
 
-def test_the_option_is_taken_back() -> None:
-    before = emitted()
+def test_the_option_is_reset_after_the_block_also_after_an_error() -> None:
+    before = emit()
     with machine.loops_as_they_are():
-        inside = emitted()
-    assert emitted() == before != inside
+        with_option = emit()
+    assert emit() == before != with_option
     with pytest.raises(KeyError), machine.loops_as_they_are():
         raise KeyError
-    assert emitted() == before
+    assert emit() == before
 
 
-def test_an_option_that_was_not_tried_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """LLVM ends the process where it does not know an option."""
+def test_the_option_is_not_set_in_an_llvm_newer_than_the_tested_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """LLVM ends the process if it does not know an option."""
     monkeypatch.setattr(machine, "NEWEST_TRIED", 0)
-    before = emitted()
+    before = emit()
     with machine.loops_as_they_are():
-        assert emitted() == before
+        assert emit() == before
 
 
-def test_native_fmus_are_made_with_the_option() -> None:
+def test_code_of_native_fmus_is_generated_with_the_option() -> None:
     with machine.loops_as_they_are():
-        inside = emitted()
-    assert emitted_alone(TEXT) == inside != emitted()
+        with_option = emit()
+    assert emit_optimized(TEXT) == with_option != emit()
 
 
-def test_threads_that_compile_at_once_make_the_same_bytes() -> None:
-    kinds = [(make, text) for text in TEXTS for make in (machine.object_of, emitted_alone)]
+def test_threads_that_generate_code_at_once_get_the_same_bytes() -> None:
+    kinds = [(make, text) for text in TEXTS for make in (machine.object_of, emit_optimized)]
     one_by_one = [make(text) for make, text in kinds]
     assert len(set(one_by_one)) == len(kinds)
     rounds = 50
@@ -92,11 +95,11 @@ def test_threads_that_compile_at_once_make_the_same_bytes() -> None:
     assert at_once == [{code} for code in one_by_one]
 
 
-def test_one_thread_at_a_time_chooses_machine_code() -> None:
-    alone = emitted_alone(TEXT)
+def test_only_one_thread_at_a_time_generates_code() -> None:
+    expected = emit_optimized(TEXT)
     with ThreadPoolExecutor(1) as threads:
         with machine._choosing:
-            other = threads.submit(emitted_alone, TEXT)
+            other = threads.submit(emit_optimized, TEXT)
             with pytest.raises(TimeoutError):
                 other.result(timeout=0.2)
-        assert other.result() == alone
+        assert other.result() == expected

@@ -1,4 +1,4 @@
-"""Kernel functions as machine code without Python: the same bits, and nothing needed but the C library."""
+"""Kernel functions as machine code without Python: the bits of the compiled ones, with nothing but libm."""
 
 import ctypes
 import math
@@ -15,11 +15,23 @@ import pytest
 
 import cosim
 from cosim import kit
+from cosim.testing.known_solution import known_system
+from cosim_compiler import kernel_cache
+from cosim_compiler.convention import COMPOUNDS, expanded
+from cosim_compiler.printers import llvm_lowered
+from cosim_lowering import linking, machine_code, optimizer
 from cosim_lowering.entry_points import entry_point
 from cosim_lowering.machine_code import MachineCode, Target, own_target
+from cosim_lowering.optimizer import Optimizer
+from cosim_lowering.program import Program
 
+pytestmark = pytest.mark.skipif(
+    kit.is_plain() or shutil.which("cc") is None or not sys.platform.startswith("linux"),
+    reason="needs llvmlite, a C compiler and Linux",
+)
 SIGNATURE = "FFIf>i"
 RAISED = -1
+"""What an entry point returns where the function has raised."""
 
 
 def half(x):
@@ -27,7 +39,7 @@ def half(x):
 
 
 def churn(x, work, count, t):
-    """A little of everything whose bits could differ."""
+    """Operations whose bits could differ: calls of the C library, a helper, sums and quotients."""
     if count[0] < 0:
         raise ValueError("negative")
     for i in range(count[0]):
@@ -40,23 +52,31 @@ def counted(x, count, t):
     return count[-1] * 10 + x.shape[0]
 
 
-pytestmark = pytest.mark.skipif(
-    kit.is_plain() or shutil.which("cc") is None or not sys.platform.startswith("linux"),
-    reason="needs llvmlite, a C compiler and Linux",
-)
+def twice(x):
+    x[2] = x[0] * 3.0
+    x[3] = x[1] * 3.0
+    return 0
 
 
 class Array(ctypes.Structure):
+    """An array as an entry point takes it."""
+
     _fields_ = [("data", ctypes.c_void_p), ("rows", ctypes.c_int64), ("columns", ctypes.c_int64)]
 
 
-def arrays_of(*given: np.ndarray) -> ctypes.Array[Array]:
-    rows = [Array(a.ctypes.data, a.shape[0], a.shape[1] if a.ndim == 2 else 1) for a in given]
-    return (Array * len(rows))(*rows)
+def arrays_of(*arrays: np.ndarray) -> ctypes.Array[Array]:
+    records = [Array(a.ctypes.data, a.shape[0], a.shape[1] if a.ndim == 2 else 1) for a in arrays]
+    return (Array * len(records))(*records)
+
+
+def symbols_of(library: Path) -> str:
+    """The dynamic symbols of a library, a line each."""
+    return subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """Both functions in one library, that exports their entry points and needs only the C library."""
     folder = tmp_path_factory.mktemp("lowered")
     texts = [
         kit.lower({"lowered_churn": (churn, SIGNATURE), "lowered_counted": (counted, "FIf>i")}),
@@ -69,53 +89,52 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     for path, data in zip(objects, code.objects(own_target()), strict=True):
         path.write_bytes(data)
     subprocess.run(["cc", "-shared", "-o", "code.so", *objects, "-lm"], cwd=folder, check=True)
-    seen = subprocess.run(["nm", "-D", "code.so"], cwd=folder, capture_output=True, text=True, check=True)
-    assert " T churn" in seen.stdout and "lowered_churn" not in seen.stdout
-    needed = {line.split()[-1].partition("@")[0] for line in seen.stdout.splitlines() if " U " in line}
-    assert needed == {"sin", "exp", "pow"}
-    found = ctypes.CDLL(str(folder / "code.so"))
+    symbols = symbols_of(folder / "code.so")
+    assert " T churn" in symbols and "lowered_churn" not in symbols
+    undefined = {line.split()[-1].partition("@")[0] for line in symbols.splitlines() if " U " in line}
+    assert undefined == {"sin", "exp", "pow"}
+    library = ctypes.CDLL(str(folder / "code.so"))
     for name in names:
-        getattr(found, name).restype = ctypes.c_int64
-        getattr(found, name).argtypes = [ctypes.POINTER(Array), ctypes.c_double]
-    return found
+        getattr(library, name).restype = ctypes.c_int64
+        getattr(library, name).argtypes = [ctypes.POINTER(Array), ctypes.c_double]
+    return library
 
 
 def test_a_lowered_function_gives_the_bits_of_the_compiled_one(library: ctypes.CDLL) -> None:
     start = np.random.default_rng(3).normal(size=40)
-    there, here = start.copy(), start.copy()
-    work_there, work_here, count = np.zeros(40), np.zeros(40), np.array([40])
+    lowered_x, compiled_x = start.copy(), start.copy()
+    lowered_work, compiled_work, count = np.zeros(40), np.zeros(40), np.array([40])
     compiled = kit.compile_function(churn, SIGNATURE)
     for i in range(50):
-        assert library.churn(arrays_of(there, work_there, count), 0.1 * i) == 42
-        assert compiled(here, work_here, count, 0.1 * i) == 42
-    assert there.tobytes() == here.tobytes() != start.tobytes()
-    assert work_there.tobytes() == work_here.tobytes()
+        assert library.churn(arrays_of(lowered_x, lowered_work, count), 0.1 * i) == 42
+        assert compiled(compiled_x, compiled_work, count, 0.1 * i) == 42
+    assert lowered_x.tobytes() == compiled_x.tobytes() != start.tobytes()
+    assert lowered_work.tobytes() == compiled_work.tobytes()
 
 
-def test_arrays_have_lengths_and_an_exception_is_a_code(library: ctypes.CDLL) -> None:
+def test_an_entry_point_knows_the_lengths_of_arrays_and_has_a_code_for_exceptions(
+    library: ctypes.CDLL,
+) -> None:
     assert library.counted(arrays_of(np.zeros(4), np.array([1, 5])), 0.0) == 54
     assert library.counted(arrays_of(np.zeros(0), np.array([0])), 0.0) == 0
     assert library.churn(arrays_of(np.zeros(1), np.zeros(1), np.array([-1])), 0.0) == RAISED
 
 
-def test_the_text_is_kept_and_a_damaged_one_is_made_again(
+def test_the_text_is_cached_and_made_again_if_it_is_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cosim_compiler import kernel_cache
-    from cosim_compiler.printers import llvm_lowered
-
-    made = []
+    lowered = []
     text_of = llvm_lowered.text_of
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
-    monkeypatch.setattr(llvm_lowered, "text_of", lambda wanted: made.append(wanted) or text_of(wanted))
-    first = kit.lower({"one": (half, "f>f")})
-    assert kit.lower({"two": (half, "f>f")}) == first.replace("@one", "@two") and len(made) == 1
-    (kept,) = tmp_path.iterdir()
-    kept.write_bytes(kept.read_bytes().replace(b"ret", b"add"))
-    assert kit.lower({"one": (half, "f>f")}) == first and len(made) == 2
+    monkeypatch.setattr(llvm_lowered, "text_of", lambda unit: lowered.append(unit) or text_of(unit))
+    text = kit.lower({"one": (half, "f>f")})
+    assert kit.lower({"two": (half, "f>f")}) == text.replace("@one", "@two") and len(lowered) == 1
+    (cached,) = tmp_path.iterdir()
+    cached.write_bytes(cached.read_bytes().replace(b"ret", b"add"))
+    assert kit.lower({"one": (half, "f>f")}) == text and len(lowered) == 2
 
 
-def test_what_only_python_has_is_refused() -> None:
+def test_functions_of_python_and_wrong_signatures_are_refused() -> None:
     with pytest.raises(cosim.ContractError, match="plain function"):
         kit.lower({"sine": (math.sin, "f>f")})
     text = "declare double @PyFloat_AsDouble(ptr)\ndefine double @f(ptr %p) {\n"
@@ -126,110 +145,112 @@ def test_what_only_python_has_is_refused() -> None:
         entry_point("f", "g", "fF>i", RAISED)
 
 
-def test_in_plain_python_there_is_a_message() -> None:
-    code = (
-        "import cosim\nfrom cosim import kit\n"
-        "try:\n    kit.lower({'x': (kit.walk, 'f>f')})\nexcept cosim.ContractError as error:\n"
+def test_lowering_in_plain_python_is_refused_with_the_reason() -> None:
+    code = """
+import cosim
+from cosim import kit
+try:
+    kit.lower({'x': (kit.walk, 'f>f')})
+except cosim.ContractError as error:
+    print(error)
+"""
+    environment = {**os.environ, "COSIM_PLAIN": "1"}
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
-    code += "    print(error)"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COSIM_PLAIN": "1"},
-        check=True,
-    )
-    assert "COSIM_PLAIN" in done.stdout
+    assert "COSIM_PLAIN" in process.stdout
 
 
-def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cosim_compiler.convention import COMPOUNDS, expanded
-
+def test_a_signature_is_expanded_to_the_fields_of_its_named_tuples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(COMPOUNDS, "A", (namedtuple("Two", "x n"), "FI"))
     before = expanded("Af>i")
     monkeypatch.setitem(COMPOUNDS, "A", (namedtuple("Two", "n x"), "IF"))
     assert (before, expanded("Af>i"), expanded("f>i")) == ("A(F x, I n)f>i", "A(I n, F x)f>i", "f>i")
 
 
-def calling(number: str, calls: str) -> str:
-    """LLVM's text of a function that scales what another one computes; `calls` is empty if there is none."""
-    value = f"call double @{calls}(double %x)" if calls else "fsub double %x, 0.0"
-    lines = [
-        f"declare double @{calls}(double)" if calls else "",
-        f"define double @{'whole' if calls else 'last'}(double %x) {{",
-        f"  %y = {value}",
-        f"  %z = fmul double %y, {number}",
-        "  ret double %z",
-        "}",
-    ]
-    return "\n".join([*lines, ""])
+def inner_text(factor: str) -> str:
+    """LLVM's text of the function `inner`, which multiplies by a factor."""
+    return f"""
+define double @inner(double %x) {{
+  %y = fmul double %x, {factor}
+  ret double %y
+}}
+"""
 
 
-def test_only_the_piece_with_an_edited_function_is_made_again(
+def outer_text(factor: str) -> str:
+    """LLVM's text of the function `outer`, which multiplies what `inner` computes by a factor."""
+    return f"""
+declare double @inner(double)
+define double @outer(double %x) {{
+  %y = call double @inner(double %x)
+  %z = fmul double %y, {factor}
+  ret double %z
+}}
+"""
+
+
+def test_only_the_piece_with_an_edited_function_is_compiled_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cosim_compiler import kernel_cache
-    from cosim_lowering import machine_code
+    cache, counts = tmp_path / "cache", {"optimized": 0, "written": 0}
+    cache.mkdir()
 
-    kept, made = tmp_path / "kept", {"linked": 0, "written": 0}
-    kept.mkdir()
-    linked, written = machine_code._linked, machine_code._object_file
+    def counting(name: str, function: Any) -> Any:
+        def count_call(*arguments: Any) -> bytes:
+            counts[name] += 1
+            return function(*arguments)
 
-    def counted(name: str, make: Any) -> Any:
-        def counting(*given: Any) -> bytes:
-            made[name] += 1
-            return make(*given)
+        return count_call
 
-        return counting
+    monkeypatch.setattr(kernel_cache, "folder", lambda: cache)
+    monkeypatch.setattr(machine_code, "_linked", counting("optimized", machine_code._linked))
+    monkeypatch.setattr(machine_code, "_object_file", counting("written", machine_code._object_file))
 
-    monkeypatch.setattr(kernel_cache, "folder", lambda: kept)
-    monkeypatch.setattr(machine_code, "_linked", counted("linked", linked))
-    monkeypatch.setattr(machine_code, "_object_file", counted("written", written))
+    def objects(outer: str, inner: str, exported: str = "outer", target: Target | None = None) -> list[bytes]:
+        code = MachineCode([[outer_text(outer)], [inner_text(inner)]], [], [exported])
+        return code.objects(target or own_target())
 
-    def objects(
-        first: str, second: str, exported: str = "whole", machine: Target | None = None
-    ) -> list[bytes]:
-        code = MachineCode([[calling(first, "last")], [calling(second, "")]], [], [exported])
-        return code.objects(machine or own_target())
+    def new_counts() -> tuple[int, int]:
+        """How many pieces were optimized and written as objects since the last call."""
+        numbers = counts["optimized"], counts["written"]
+        counts.update(optimized=0, written=0)
+        return numbers
 
-    def counts() -> tuple[int, int]:
-        found = made["linked"], made["written"]
-        made.update(linked=0, written=0)
-        return found
-
-    first = objects("2.0", "3.0")
-    assert counts() == (2, 2)
-    assert objects("2.0", "3.0") == first and counts() == (0, 0)
+    original = objects("2.0", "3.0")
+    assert new_counts() == (2, 2)
+    assert objects("2.0", "3.0") == original and new_counts() == (0, 0)
     edited = objects("2.0", "5.0")
-    assert edited[0] == first[0] and edited[1] != first[1] and counts() == (1, 1)
-    arm = objects("2.0", "3.0", machine=Target("aarch64-unknown-linux-gnu", "generic"))
-    assert arm != first and counts() == (0, 2)  # optimized once for all processors
-    assert objects("2.0", "3.0", exported="last") != first and counts() == (2, 2)  # asked for otherwise
-    assert objects("2.0", "3.0") == first and counts() == (0, 0)
+    assert edited[0] == original[0] and edited[1] != original[1] and new_counts() == (1, 1)
+    # pieces are optimized once for all processors
+    for_arm = objects("2.0", "3.0", target=Target("aarch64-unknown-linux-gnu", "generic"))
+    assert for_arm != original and new_counts() == (0, 2)
+    # another export is another program
+    assert objects("2.0", "3.0", exported="inner") != original and new_counts() == (2, 2)
+    assert objects("2.0", "3.0") == original and new_counts() == (0, 0)
 
 
-def test_pieces_of_two_programs_in_one_library_do_not_meet(tmp_path: Path) -> None:
-    libraries = []
-    for name, number in (("a", "3.0"), ("b", "5.0")):
-        (tmp_path / name).mkdir()
-        pieces = [[calling("2.0", "last")], [calling(number, "")]]
-        libraries.append(MachineCode(pieces, [], ["whole"], prefix=name).objects(own_target()))
-    objects = []
-    for i, data in enumerate([*libraries[0], libraries[1][1]]):
-        objects.append(tmp_path / f"{i}.o")
-        objects[-1].write_bytes(data)
-    subprocess.run(["cc", "-shared", "-o", "both.so", *objects], cwd=tmp_path, check=True)
-    whole = ctypes.CDLL(str(tmp_path / "both.so")).whole
-    whole.restype, whole.argtypes = ctypes.c_double, [ctypes.c_double]
-    assert whole(1.0) == 6.0
-    seen = subprocess.run(["nm", "-D", "both.so"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "last" not in seen.stdout
+def test_equal_names_of_two_programs_in_one_library_do_not_clash(tmp_path: Path) -> None:
+    """The second program only adds its `inner`, which the `outer` of the first one must not call."""
+
+    def objects_of(program: str, inner: str) -> list[bytes]:
+        pieces = [[outer_text("2.0")], [inner_text(inner)]]
+        return MachineCode(pieces, [], ["outer"], prefix=program).objects(own_target())
+
+    files = []
+    for i, data in enumerate([*objects_of("a", "3.0"), objects_of("b", "5.0")[1]]):
+        files.append(tmp_path / f"{i}.o")
+        files[-1].write_bytes(data)
+    subprocess.run(["cc", "-shared", "-o", "both.so", *files], cwd=tmp_path, check=True)
+    outer = ctypes.CDLL(str(tmp_path / "both.so")).outer
+    outer.restype, outer.argtypes = ctypes.c_double, [ctypes.c_double]
+    assert outer(1.0) == 2.0 * 3.0
+    assert "inner" not in symbols_of(tmp_path / "both.so")
 
 
-def test_code_is_kept_apart_by_how_hard_llvm_tries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cosim_compiler import kernel_cache
-    from cosim_lowering import optimizer
-
+def test_code_of_two_levels_of_optimization_is_cached_separately(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts = [kit.lower({"churn": (churn, SIGNATURE)})]
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
     codes = {}
@@ -244,68 +265,49 @@ def test_code_is_kept_apart_by_how_hard_llvm_tries(tmp_path: Path, monkeypatch: 
 def test_the_step_of_an_implicit_method_keeps_the_highest_level(
     integrator: str, level: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cosim.testing.known_solution import known_system
-    from cosim_lowering import machine_code as pieces
-    from cosim_lowering import optimizer
-    from cosim_lowering.linking import machine_code
-    from cosim_lowering.program import Program
+    settings: list[tuple[int, bool]] = []
 
-    seen: list[tuple[int, bool]] = []
-
-    def recorded(self: optimizer.Optimizer, bitcode: bytes, level: int, pairs: bool) -> bytes:
-        seen.append((level, pairs))
+    def record(self: Optimizer, bitcode: bytes, level: int, pairs: bool) -> bytes:
+        settings.append((level, pairs))
         raise InterruptedError  # one piece is enough: the Step's is the first
 
     monkeypatch.setattr(optimizer, "LEVEL", 3)
-    monkeypatch.setattr(optimizer.Optimizer, "optimized", recorded)
-    monkeypatch.setattr(pieces, "read_cached", lambda key: None)
+    monkeypatch.setattr(Optimizer, "optimized", record)
+    monkeypatch.setattr(machine_code, "read_cached", lambda key: None)
     options: dict[str, Any] = {"fixed_step": 0.1} if integrator == "integrators.heun" else {}
-    code = machine_code(Program(known_system(), integrator, **options), ["advance"], RAISED)
+    code = linking.machine_code(Program(known_system(), integrator, **options), ["advance"], RAISED)
     with pytest.raises(InterruptedError):
         code.objects(own_target())
-    assert seen == [(level, False)]
+    assert settings == [(level, False)]
 
 
-def twice(x):
-    x[2] = x[0] * 3.0
-    x[3] = x[1] * 3.0
-    return 0
-
-
-def test_neighbouring_operations_are_joined_where_pairs_are_wanted() -> None:
+def test_operations_on_neighbours_are_joined_if_pairs_are_asked_for() -> None:
     import llvmlite.binding as llvm
 
-    from cosim.kit import plainest_processor
-    from cosim_lowering.optimizer import Optimizer
-
     module = llvm.parse_assembly(kit.lower({"twice": (twice, "F>i")})).as_bitcode()
-    with Optimizer(plainest_processor()) as optimizer:
-        joined, single = (str(llvm.parse_bitcode(optimizer.optimized(module, 3, p))) for p in (True, False))
+    with Optimizer(kit.plainest_processor()) as llvm_optimizer:
+        joined, single = (
+            str(llvm.parse_bitcode(llvm_optimizer.optimized(module, 3, pairs))) for pairs in (True, False)
+        )
     assert "fmul <2 x double>" in joined
     assert "fmul double" in single and "fmul <2 x double>" not in single
 
 
-def test_one_process_optimizes_modules_one_after_the_other_to_the_same_bytes() -> None:
+def test_an_optimizer_gives_each_module_the_bytes_that_it_gets_alone() -> None:
     import llvmlite.binding as llvm
-
-    from cosim.kit import plainest_processor
-    from cosim_lowering.optimizer import Optimizer
 
     modules = [llvm.parse_assembly(kit.lower({name: (half, "f>f")})).as_bitcode() for name in ("a", "b", "a")]
     alone = []
     for module in modules:
-        with Optimizer(plainest_processor()) as optimizer:
-            alone.append(optimizer.optimized(module))
-    with Optimizer(plainest_processor()) as optimizer:
-        assert [optimizer.optimized(module) for module in modules] == alone
+        with Optimizer(kit.plainest_processor()) as llvm_optimizer:
+            alone.append(llvm_optimizer.optimized(module))
+    with Optimizer(kit.plainest_processor()) as llvm_optimizer:
+        assert [llvm_optimizer.optimized(module) for module in modules] == alone
 
 
-def test_what_llvm_says_of_a_module_that_it_cannot_read_is_told() -> None:
-    from cosim.kit import plainest_processor
-    from cosim_lowering.optimizer import Optimizer
-
+def test_an_error_of_llvm_is_passed_on() -> None:
     with (
-        Optimizer(plainest_processor()) as optimizer,
+        Optimizer(kit.plainest_processor()) as llvm_optimizer,
         pytest.raises(cosim.CosimError, match="LLVM cannot optimize .*bitcode"),
     ):
-        optimizer.optimized(b"no module")
+        llvm_optimizer.optimized(b"no module")

@@ -1,4 +1,4 @@
-"""Patterns for names of signals, wherever they are taken."""
+"""Patterns for names of signals, in the signals of a run and in selections of a result."""
 
 import numpy as np
 import pytest
@@ -21,8 +21,8 @@ def test_elements_are_chosen_by_a_pattern_with_brackets() -> None:
     model.add(Cloud, "cloud")
     result = model.simulate(until=0.1, output_interval=0.1, signals=["cloud.x[*]"])
     assert list(result.signals) == ["cloud.x[0]", "cloud.x[1]", "cloud.x[2]"]
-    whole = model.simulate(until=0.1, output_interval=0.1, signals=["cloud.x"])
-    chosen = whole.select("*[1]")
+    vector_result = model.simulate(until=0.1, output_interval=0.1, signals=["cloud.x"])
+    chosen = vector_result.select("*[1]")
     assert list(chosen.signals) == ["cloud.x[1]"]
     np.testing.assert_array_equal(chosen["cloud.x[1]"], result["cloud.x[1]"])
     with pytest.raises(cosim.LookUpError, match="no signal"):

@@ -1,4 +1,4 @@
-"""Timers and periods that are moved: by handlers of one instant, by users, between saving and going on."""
+"""Timers and periods that are moved: by handlers of one instant, by users, between saving and resuming."""
 
 import math
 
@@ -31,60 +31,63 @@ def simulator_of(part, time=0.0, **options):
 
 
 def times(simulator, handler="part.tick"):
+    """When a handler ran."""
     return [event.time for event in simulator.events if event.handler == handler]
 
 
-class Both(Base):
-    """The first handler of a timer, and of a period, moves it; the second one is due nevertheless."""
+class MovesItsOwnTime(Base):
+    """The first handler of a timer, and of a period, moves it; the second one runs all the same."""
 
     wake = cosim.timer(start=1.0)
 
     @cosim.on(wake, does="unrestricted")
-    def first(self, state, next_state):
+    def move_wake(self, state, next_state):
         next_state["part.wake"] = state.time + 1.0
 
     @cosim.on(wake, does="discrete")
-    def second(self, state, next_state):
+    def ring(self, state, next_state):
         pass
 
     @cosim.every("period", offset=0.5, does="unrestricted")
-    def third(self, state, next_state):
+    def double_period(self, state, next_state):
         next_state["part.period"] = 2.0 * state["part.period"]
 
     @cosim.every("period", offset=0.5, does="discrete")
-    def fourth(self, state, next_state):
+    def tick(self, state, next_state):
         pass
 
 
-def test_a_handler_that_moves_the_time_takes_nothing_from_the_others():
-    simulator = simulator_of(Both)
+def test_a_handler_that_moves_its_time_does_not_keep_the_other_handlers_from_running():
+    simulator = simulator_of(MovesItsOwnTime)
     simulator.advance_to(3.5)
-    assert times(simulator, "part.first") == times(simulator, "part.second") == [1.0, 2.0, 3.0]
-    assert times(simulator, "part.third") == times(simulator, "part.fourth") == [0.5, 2.5]
+    assert times(simulator, "part.move_wake") == times(simulator, "part.ring") == [1.0, 2.0, 3.0]
+    assert times(simulator, "part.double_period") == times(simulator, "part.tick") == [0.5, 2.5]
 
 
 class Ticking(Base):
+    """Ticks with its period."""
+
     @cosim.every("period", does="discrete")
     def tick(self, state, next_state):
         pass
 
 
-@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize("is_resumed", [False, True])
 @pytest.mark.parametrize(
     "start, period, expected",
     [
         (10.2, 0.25, [10.25, 10.5, 10.75]),
         (10.2, 3.0, [12.0]),
-        (10.0, 0.25, [10.0, 10.25, 10.5, 10.75]),  # what was due already is done
+        (10.0, 0.25, [10.0, 10.25, 10.5, 10.75]),  # what was due before the period was written runs
         (10.0, 3.0, [10.0, 12.0]),
     ],
 )
-def test_a_period_that_is_written_between_calls(start, period, expected, saved):
+def test_a_period_that_is_written_between_calls(start, period, expected, is_resumed):
     simulator = simulator_of(Ticking, 9.5)
     simulator.advance_to(start)
     simulator.state["part.period"] = period
     simulator.events.clear()
-    if saved:
+    if is_resumed:
         data = simulator.state.to_bytes()
         system = simulator.system
         simulator = cosim.Simulator(system, system.state_from_bytes(data), accuracy=1e-6)
@@ -94,12 +97,14 @@ def test_a_period_that_is_written_between_calls(start, period, expected, saved):
 
 
 class Shrinking(Base):
+    """Its first tick makes its period very short."""
+
     @cosim.every("period", does="unrestricted")
     def tick(self, state, next_state):
         next_state["part.period"] = 2.0**-40
 
 
-def test_a_period_that_shrinks_a_million_million_times_takes_no_time():
+def test_a_period_may_shrink_to_a_million_millionth():
     simulator = simulator_of(Shrinking, 0.5)
     simulator.advance_to(1.0)
     simulator.advance_to(1.0 + 2.5 * 2.0**-40)
@@ -117,7 +122,9 @@ def test_a_period_that_is_too_short_for_time_to_advance_is_an_error():
     assert simulator.has_pending_updates
 
 
-class Begun(Ticking):
+class SetAtStart(Ticking):
+    """Its period is set at initialization."""
+
     @cosim.on(EventCause.INITIALIZATION, does="unrestricted")
     def begin(self, state, next_state):
         next_state["part.period"] = 0.25
@@ -125,7 +132,7 @@ class Begun(Ticking):
 
 @pytest.mark.parametrize("start, expected", [(10.0, [10.0, 10.25, 10.5]), (10.2, [10.25, 10.5])])
 def test_a_period_that_is_set_at_initialization(start, expected):
-    simulator = simulator_of(Begun, start)
+    simulator = simulator_of(SetAtStart, start)
     simulator.advance_to(10.6)
     assert times(simulator) == expected
 
@@ -144,7 +151,7 @@ class SetNow(Base):
         pass
 
 
-def test_a_timer_that_is_set_to_now_is_served_now_at_the_final_time_too():
+def test_a_timer_that_is_set_to_the_present_time_rings_at_once_also_at_the_final_time():
     simulator = simulator_of(SetNow, final_time=2.0)
     simulator.advance_to(5.0)
     assert times(simulator, "part.ring") == [0.0, 1.0, 2.0]

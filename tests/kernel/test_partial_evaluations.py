@@ -1,4 +1,4 @@
-"""Derivatives behind an event: only what the event reaches is computed again, to the same bits."""
+"""Behind an event only what it reaches is computed again, to the same bits."""
 
 from how_many import many
 from hypothesis import given, settings
@@ -7,9 +7,13 @@ from hypothesis import strategies as st
 import cosim
 from cosim import Stage
 
+WRITTEN = ("v", "x", "z", "shift", "count", "gain", "nothing")
+"""What the handler of a `Node` may write."""
+NOTHING = WRITTEN.index("nothing")
+
 
 class Node(cosim.Component):
-    """An oscillator that another one drives, with an accumulator and handlers that write all there is."""
+    """An oscillator that another one drives; its handler writes the variable with the number `what`."""
 
     x = cosim.position(start=1.0)
     v = cosim.speed()
@@ -44,7 +48,7 @@ class Node(cosim.Component):
 
     @cosim.every("period", offset="phase", does="unrestricted")
     def hit(self, state, next_state):
-        name = ("v", "x", "z", "shift", "count", "gain", "nothing")[int(state[f"{self.name}.what"])]
+        name = WRITTEN[int(state[f"{self.name}.what"])]
         if name != "nothing":
             path = f"{self.name}.{name}"
             next_state[path] = state[path] + 1 if name == "count" else 0.9 * state[path] + 0.01
@@ -63,6 +67,7 @@ class PlainNode(Node):
 
 
 def network(kinds, sources, actions, periods):
+    """Nodes; each is driven by its source unless that is itself, and writes what its action says."""
     model = cosim.Model("network")
     for i, kind in enumerate(kinds):
         numbers = {"what": float(actions[i]), "period": periods[i], "phase": 0.5 * periods[i]}
@@ -73,8 +78,8 @@ def network(kinds, sources, actions, periods):
     return model.build()
 
 
-def compared(simulator, until):
-    """Advance; every partial evaluation is compared with a whole one. The shares that were computed."""
+def shares_of_partial_evaluations(simulator, until):
+    """Advance, compare each partial evaluation with a whole one, and return the shares that were computed."""
     shares, system = [], simulator.system
     while simulator.state.time < until:
         simulator.step(until)
@@ -82,20 +87,20 @@ def compared(simulator, until):
             continue
         before = simulator.statistics
         simulator.advance_pending_events()
-        now, state = simulator.statistics, simulator.state
-        if now.partial_evaluations > before.partial_evaluations:
-            shares.append(now.partial_share - before.partial_share)
-        whole = state.copy().realize(Stage.ACCELERATION)
+        after, state = simulator.statistics, simulator.state
+        if after.partial_evaluations > before.partial_evaluations:
+            shares.append(after.partial_share - before.partial_share)
+        complete = state.copy().realize(Stage.ACCELERATION)
         for block in system.blocks[slice(*system.block_range(Stage.INSTANCE, Stage.ACCELERATION))]:
             for slot in (*block.writes, *block.adds):
                 if slot.array == "c":
                     place = slice(slot.offset, slot.offset + slot.size)
-                    mine, other = state._arrays["c"][place], whole._arrays["c"][place]
-                    assert mine.tobytes() == other.tobytes(), block.label
+                    values, expected = state._arrays["c"][place], complete._arrays["c"][place]
+                    assert values.tobytes() == expected.tobytes(), block.label
     return shares
 
 
-nodes = st.integers(1, 6).flatmap(
+networks = st.integers(1, 6).flatmap(
     lambda n: st.tuples(
         st.lists(st.sampled_from([Node, Node, PlainNode]), min_size=n, max_size=n),
         st.lists(st.integers(0, n - 1), min_size=n, max_size=n),
@@ -106,35 +111,37 @@ nodes = st.integers(1, 6).flatmap(
 
 
 def test_random_networks():
-    found = []
+    all_shares = []
 
     @settings(max_examples=many(15), deadline=None)
-    @given(nodes)
-    def run(made):
-        simulator = cosim.Simulator(network(*made), integrator="integrators.heun", accuracy=1e-3)
+    @given(networks)
+    def run(arguments):
+        simulator = cosim.Simulator(network(*arguments), integrator="integrators.heun", accuracy=1e-3)
         simulator.initialize()
-        shares = compared(simulator, 1.0)
+        shares = shares_of_partial_evaluations(simulator, 1.0)
         assert simulator.statistics.partial_evaluations >= len(shares)
-        found.extend(shares)
+        all_shares.extend(shares)
 
     run()
-    assert found and min(found) < 0.3
+    assert all_shares and min(all_shares) < 0.3
 
 
 def test_only_the_rows_that_are_reached_are_called():
-    # a chain: 0 -> 1 -> 2 … ; node 1 writes z, on which its output and so node 2 depends, and nobody else
-    system = network([Node] * 8, [0, 0, 1, 2, 3, 4, 5, 6], [6, 2, 6, 6, 6, 6, 6, 6], [0.4] * 8)
+    """In a chain 0 → 1 → 2 … node 1 writes z; its output, and so only node 2, depends on that."""
+    actions = [NOTHING, WRITTEN.index("z")] + [NOTHING] * 6
+    system = network([Node] * 8, [0, 0, 1, 2, 3, 4, 5, 6], actions, [0.4] * 8)
     simulator = cosim.Simulator(system, accuracy=1e-6)
     simulator.initialize()
-    shares = compared(simulator, 0.3)
+    shares = shares_of_partial_evaluations(simulator, 0.3)
     assert len(shares) == 1
     rows = sum(b.rows.shape[0] for b in system.blocks[slice(*system.derivative_range)])
-    # of node 1 derivatives and output; of node 2 zeroing, pull, push and derivatives
-    assert round(shares[0] * rows) == 6
+    of_node_1 = 2  # derivatives and output
+    of_node_2 = 4  # zeroing of its load, pull, push and derivatives
+    assert round(shares[0] * rows) == of_node_1 + of_node_2
 
 
 def test_plain_python_is_called_at_every_event():
-    system = network([PlainNode, Node, Node], [0, 1, 2], [6, 0, 6], [0.4] * 3)
+    system = network([PlainNode, Node, Node], [0, 1, 2], [NOTHING, WRITTEN.index("v"), NOTHING], [0.4] * 3)
     simulator = cosim.Simulator(system, integrator="integrators.heun", fixed_step=0.2, accuracy=1e-3)
     simulator.initialize()
     simulator.advance_to(0.2)
@@ -143,8 +150,8 @@ def test_plain_python_is_called_at_every_event():
     assert simulator.statistics.partial_evaluations == 1 and PlainNode.calls == 1
 
 
-class Once(cosim.Component):
-    """Its output follows what it sets when a run begins."""
+class SetsAtStart(cosim.Component):
+    """Its output depends on a level that is set at initialization."""
 
     level = cosim.discrete(unit="1")
     out = cosim.output(unit="1")
@@ -159,13 +166,13 @@ class Once(cosim.Component):
         level_next[0] = 3.0
 
 
-def test_no_table_is_made_for_what_happens_once():
-    once = cosim.Model("once")
-    once.add(Once, "once")
-    simulator = cosim.Simulator(once.build(), accuracy=1e-6)
+def test_no_table_is_made_for_a_handler_that_runs_once():
+    """A table of what each event reaches pays only if the event happens again."""
+    model = cosim.Model("once")
+    model.add(SetsAtStart, "once")
+    simulator = cosim.Simulator(model.build(), accuracy=1e-6)
     simulator.initialize()
     assert simulator.state.realize()["once.out"] == 6.0
     assert simulator.statistics.partial_evaluations == 0
-    again = cosim.Simulator(network([Node] * 2, [0, 0], [6, 6], [0.4] * 2), accuracy=1e-6)
-    counts = [len(each.compiled_step.arrays.nodes) for each in (simulator, again)]
-    assert counts[0] == 0 < counts[1]
+    periodic = cosim.Simulator(network([Node] * 2, [0, 0], [NOTHING] * 2, [0.4] * 2), accuracy=1e-6)
+    assert len(simulator.compiled_step.arrays.nodes) == 0 < len(periodic.compiled_step.arrays.nodes)

@@ -1,4 +1,4 @@
-"""Results go to other processes: what comes back is equal."""
+"""Results and events that were pickled or copied are equal to the originals."""
 
 import copy
 import math
@@ -21,39 +21,39 @@ def pendulum():
     return model
 
 
-def of(part):
+def model_of(part):
     model = cosim.Model("model")
     model.add(part, "part")
     return model
 
 
-@pytest.mark.parametrize("through", [lambda r: pickle.loads(pickle.dumps(r)), copy.deepcopy, copy.copy])
-@pytest.mark.parametrize("model", [pendulum, lambda: of(BouncingBall), lambda: of(Oscillator)])
-def test_a_result_comes_back_equal(model, through):
+@pytest.mark.parametrize("copied", [lambda r: pickle.loads(pickle.dumps(r)), copy.deepcopy, copy.copy])
+@pytest.mark.parametrize("model", [pendulum, lambda: model_of(BouncingBall), lambda: model_of(Oscillator)])
+def test_a_copied_result_is_equal(model, copied):
     result = model().simulate(until=1.5)
-    again = through(result)
-    assert np.array_equal(again.time, result.time)
-    assert again.names == result.names
+    restored = copied(result)
+    assert np.array_equal(restored.time, result.time)
+    assert restored.names == result.names
     for name in result:
-        assert again[name].tobytes() == result[name].tobytes()
-        assert again.unit(name) == result.unit(name)
-    assert list(again.events) == list(result.events)
-    assert result.events == list(again.events)
-    assert (again.findings, again.message) == (result.findings, result.message)
-    assert again.statistics == result.statistics
+        assert restored[name].tobytes() == result[name].tobytes()
+        assert restored.unit(name) == result.unit(name)
+    assert list(restored.events) == list(result.events)
+    assert result.events == list(restored.events)
+    assert (restored.findings, restored.message) == (result.findings, result.message)
+    assert restored.statistics == result.statistics
 
 
-def test_events_come_back_with_what_they_changed():
-    result = of(BouncingBall).simulate(until=1.5)
+def test_pickled_events_have_the_values_that_they_changed():
+    result = model_of(BouncingBall).simulate(until=1.5)
     events = pickle.loads(pickle.dumps(result.events))
     assert len(events) == len(result.events) > 3
     bounce = next(event for event in events if event.handler == "part.bounce")
     assert bounce.after["part.bounces"] == 1
     assert bounce.after["part.speed"] == pytest.approx(-0.5 * bounce.before["part.speed"])
-    assert pickle.loads(pickle.dumps(of(Oscillator).simulate(until=0.1).events)) == []
+    assert pickle.loads(pickle.dumps(model_of(Oscillator).simulate(until=0.1).events)) == []
 
 
-def test_records_are_equal_if_all_they_say_is():
+def test_event_records_are_equal_if_all_their_fields_are():
     def record(**changes):
         fields = {"before": {"x": np.array([1.0, math.nan])}, "after": {"x": np.zeros(2)}, **changes}
         return EventRecord(1.0, EventCause.SCHEDULED, "discrete", "part.tick", (1.0, 1.0), **fields)

@@ -1,4 +1,4 @@
-"""Floats that are read as they are: the same numbers, and the same refusals, as on the longer way."""
+"""Values of parameters as floats, in each form in which they may be given: equal numbers, equal refusals."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class Box(cosim.Component):
 
 
 @pytest.mark.parametrize("numbers", [(0, 1.5, 2), (0.0, -0.0, 2.0), (5e-324, 1e-300, 1)])
-def test_all_forms_are_the_same_numbers(numbers: tuple[float, ...]) -> None:
+def test_all_forms_give_the_same_bits(numbers: tuple[float, ...]) -> None:
     expected = Box(size=np.array(numbers, dtype=float)).values.numbers["size"]
     for form in (numbers, list(numbers), tuple(map(np.float64, numbers)), [f"{x!r} m" for x in numbers]):
-        found = Box(size=form).values.numbers["size"]
-        assert found.dtype == np.float64
-        assert found.tobytes() == expected.tobytes()
+        values = Box(size=form).values.numbers["size"]
+        assert values.dtype == np.float64
+        assert values.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize(
-    ("numbers", "text"),
+    ("numbers", "message"),
     [
         ((0.0, 2.0, math.nextafter(2.0, 3.0)), "needs at most 2"),
         ((0.0, -5e-324, 2.0), "needs at least 0"),
@@ -47,13 +47,14 @@ def test_all_forms_are_the_same_numbers(numbers: tuple[float, ...]) -> None:
         (((0.0,), 1.0, 1.0), "needs"),
     ],
 )
-def test_refusals_are_the_same(numbers: tuple[float, ...], text: str) -> None:
+def test_a_tuple_and_a_list_are_refused_alike(numbers: tuple[float, ...], message: str) -> None:
     for form in (numbers, list(numbers)):
-        with pytest.raises(cosim.ModelError, match=text):
+        with pytest.raises(cosim.ModelError, match=message):
             Box(size=form)
 
 
-def test_a_vector_of_one_and_a_start_value_for_all() -> None:
+def test_one_number_for_a_vector() -> None:
+    """It is the element of a vector of one, and the start of all elements of a state."""
     assert Box(one=3.0).values.numbers["one"].tolist() == [3.0]
     assert Box(one=(3,)).values.numbers["one"].tolist() == [3.0]
     assert Box(x=0.5).values.numbers["x"].tolist() == [0.5, 0.5, 0.5]

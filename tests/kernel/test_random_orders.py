@@ -1,4 +1,4 @@
-"""Two events of one instant, with random handlers: a derivative is that of both sides, or there is none."""
+"""Two events of one instant with random handlers: a derivative is that of both sides, or there is none."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ SIGNALS = ["m.u", "m.v", "m.r", "m.s"]
 OPTIONS = {"until": 0.8, "output_interval": 0.8, "accuracy": 1e-11, "maximum_step": 0.02}
 
 
-def ends(system: cosim.System, values: dict, by: str, move: float) -> tuple[np.ndarray, cosim.Result]:
-    """The last values of the signals, where the first level is moved."""
+def last_values(system: cosim.System, values: dict, by: str, move: float) -> tuple[np.ndarray, cosim.Result]:
+    """The last values of the signals of a run whose first level is moved, and its result."""
     state = system.default_state()
     for path, value in values.items():
         state[path] = value
@@ -71,47 +71,53 @@ def ends(system: cosim.System, values: dict, by: str, move: float) -> tuple[np.n
     return np.array([result[name][-1] for name in SIGNALS]), result
 
 
-def side(system: cosim.System, values: dict, step: float) -> tuple[np.ndarray, np.ndarray]:
-    """The derivative and the value on one side, without the run in which both events coincide."""
-    near, far = (ends(system, values, "m.two", move)[0] for move in (0.5 * step, step))
-    return (far - near) / (0.5 * step), 2.0 * near - far
+def one_sided_slope(system: cosim.System, values: dict, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """The derivative by the first level and the value at it, extrapolated from one side."""
+    half_way, end = (last_values(system, values, "m.two", move)[0] for move in (0.5 * step, step))
+    return (end - half_way) / (0.5 * step), 2.0 * half_way - end
 
 
-def outcome(system: cosim.System, draw: np.random.Generator, share: float) -> str:
-    """What becomes of one draw, of whose coefficients so many are 0."""
+def check_random_handlers(system: cosim.System, draw: np.random.Generator, zeros: float) -> str:
+    """Whether a run of random handlers has the derivatives of "both sides" or "none".
+
+    `zeros` is the share of coefficients that are 0.
+    """
 
     def numbers(count: int) -> np.ndarray:
-        return np.where(draw.uniform(size=count) < share, 0.0, draw.uniform(-1.0, 1.0, count))
+        return np.where(draw.uniform(size=count) < zeros, 0.0, draw.uniform(-1.0, 1.0, count))
 
     falls = draw.choice([0.0, 0.6, -0.6], 2)  # far enough not to come back before the end
     values = {"m.flow": 0.5 * numbers(6), "m.falls": falls}
     values |= {"m.at_one": numbers(6), "m.at_two": numbers(6)}
     values["m.at_one"][0] += draw.integers(2)
     values["m.at_two"][3] += draw.integers(2)
-    _, result = ends(system, values, "m.one", 0.0)
-    found = np.array([result.derivative(name, "m.one")[-1] for name in SIGNALS])
-    if np.isnan(found).any():
+    _, result = last_values(system, values, "m.one", 0.0)
+    slopes = np.array([result.derivative(name, "m.one")[-1] for name in SIGNALS])
+    if np.isnan(slopes).any():
         assert [f.kind for f in result.findings if f.kind.endswith("derivative")] == ["no derivative"]
         return "none"
     for step in (1e-4, -1e-4):
-        slope, value = side(system, values, step)
-        assert found == pytest.approx(slope, rel=2e-3, abs=2e-3), values
+        slope, value = one_sided_slope(system, values, step)
+        assert slopes == pytest.approx(slope, rel=2e-3, abs=2e-3), values
         assert value == pytest.approx([result[name][-1] for name in SIGNALS], abs=1e-6), values
     return "both sides"
 
 
-def check(seed: int, count: int) -> None:
+def check_many(seed: int, count: int) -> None:
     model = cosim.Model("orders")
     model.add(Two(), "m")
     system, draw = model.build(), np.random.default_rng(seed)
-    outcomes = collections.Counter(outcome(system, draw, 0.6 + 0.3 * (n % 2)) for n in range(count))
+    # with 60 and with 90 % zeros by turns, so that some handlers commute and others do not
+    outcomes = collections.Counter(
+        check_random_handlers(system, draw, 0.6 + 0.3 * (n % 2)) for n in range(count)
+    )
     assert min(outcomes["none"], outcomes["both sides"]) > 0.15 * count
 
 
 def test_random_handlers() -> None:
-    check(3, many(60))
+    check_many(3, many(60))
 
 
 @pytest.mark.thorough
 def test_two_thousand_random_handlers() -> None:
-    check(5, 2000)
+    check_many(5, 2000)

@@ -1,4 +1,4 @@
-"""Rows that a Simulator records go on where its integrator is replaced."""
+"""Rows that a Simulator records: from the present on, in bounded pieces, also across integrators."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Growth(cosim.Component):
         size_dot[0] = size
 
 
-@pytest.mark.parametrize("taken_before", [False, True])
-def test_rows_go_on_with_another_integrator(taken_before: bool) -> None:
+@pytest.mark.parametrize("are_taken_before", [False, True])
+def test_recording_continues_with_another_integrator(are_taken_before: bool) -> None:
     model = cosim.Model("growth")
     model.add(Growth, "growth")
     simulator = cosim.Simulator(model.build(), accuracy=1e-9)
     simulator.record(["growth.size"], "grid", origin=0.0, interval=0.1, point=1.0, until=1.0)
     simulator.advance_to(0.45)
-    rows = [simulator.take_rows()] if taken_before else []
+    rows = [simulator.take_rows()] if are_taken_before else []
     simulator.reset_integrator("integrators.dormand_prince", accuracy=1e-9)
     simulator.advance_to(1.0)
     table = np.concatenate([*rows, simulator.take_rows()])
@@ -43,7 +43,7 @@ def test_rows_go_on_with_another_integrator(taken_before: bool) -> None:
 
 
 def test_recording_begins_at_the_first_point_from_now_on() -> None:
-    """Points that had passed were recorded with the values of now."""
+    """Points that have passed are left out; once they were recorded with the present values."""
     model = cosim.Model("growth")
     model.add(Growth, "growth")
     simulator = cosim.Simulator(model.build(), accuracy=1e-9)
@@ -55,22 +55,23 @@ def test_recording_begins_at_the_first_point_from_now_on() -> None:
     np.testing.assert_allclose(table[:, 1], np.exp(table[:, 0]), rtol=1e-7)
 
 
-def test_a_stride_brings_a_bounded_number_of_rows() -> None:
+def test_a_call_of_advance_some_brings_a_bounded_number_of_values() -> None:
     simulator = cosim.Simulator(known_system(), integrator="integrators.explicit_euler", fixed_step=1e-6)
     simulator.initialize()
     simulator.record([], "grid", origin=0.0, interval=1e-6, point=1.0, until=2.0)
     sizes: list[int] = []
-    began = wall.monotonic()
-    while simulator.state.time < 2.0 and wall.monotonic() - began < 5.0:
+    start = wall.monotonic()
+    while simulator.state.time < 2.0 and wall.monotonic() - start < 5.0:
         simulator.advance_some(2.0)
         sizes.append(simulator.take_rows().size)
-    # a stride is chosen from the one before: a tenth more, where steps bring not always as many
+    # the length of a call follows from the values of the call before, of which steps bring now more, now less
     assert max(sizes) <= 1.1 * MOST_VALUES
+    # plain Python does not come to the end in these five seconds
     assert kit.is_plain() or simulator.state.time == 2.0
 
 
-def test_pieces_are_the_rows() -> None:
-    """Many rows come in several arrays; one behind the other they are what `take_rows` returns."""
+def test_blocks_of_rows_are_the_rows() -> None:
+    """Many rows come in several arrays, which joined are those of `take_rows`."""
     tables = []
     for take in ("take_rows", "take_row_blocks"):
         simulator = cosim.Simulator(known_system(), integrator="integrators.explicit_euler", fixed_step=1e-3)

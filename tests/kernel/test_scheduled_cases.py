@@ -1,4 +1,4 @@
-"""Events at given times: the behaviour cases 32 to 39."""
+"""Events at given times: the behaviour cases 32 to 39 and 66."""
 
 import pytest
 from kernel_parts import Clock, system_of
@@ -7,22 +7,22 @@ import cosim
 
 
 def run_periodic(start, stop, period, offset):
-    """Times of publishes, discrete and unrestricted updates of a periodic event."""
+    """The times of the publishes and of the updates of periodic handlers in a run from `start` to `stop`."""
     times = {"publish": [], "discrete": [], "unrestricted": []}
 
     class Periodic(cosim.Component):
         """One handler of each kind."""
 
         @cosim.every(period, offset=offset, does="publish")
-        def p(self, state):
+        def show(self, state):
             times["publish"].append(state.time)
 
         @cosim.every(period, offset=offset, does="discrete")
-        def d(self, state, next_state):
+        def count(self, state, next_state):
             times["discrete"].append(state.time)
 
         @cosim.every(period, offset=offset, does="unrestricted")
-        def u(self, state, next_state):
+        def reset(self, state, next_state):
             times["unrestricted"].append(state.time)
 
     system = system_of(periodic=Periodic)
@@ -43,20 +43,22 @@ def run_periodic(start, stop, period, offset):
         (0.0, 2.0, 0.0, [0.0, 1.0, 2.0], [0.0, 1.0]),
     ],
 )
-def test_case_32_period_and_offset(start, stop, offset, publishes, updates):
+def test_case_32_ticks_follow_from_period_and_offset_whatever_the_start(
+    start, stop, offset, publishes, updates
+):
     assert run_periodic(start, stop, 1.0, offset) == (publishes, updates)
 
 
-def test_times_are_products_not_sums():
+def test_times_of_ticks_are_products_and_not_sums():
     publishes, _ = run_periodic(0.0, 10.0, 0.1, 0.0)
     assert publishes == [i / 10 for i in range(101)]
 
 
-def test_case_34_a_single_early_event():
+def test_case_34_an_event_a_tenth_of_a_nanosecond_after_zero():
     times = []
 
     class Early(Clock):
-        """Once, very early."""
+        """Once, at 0.1 ns."""
 
         @cosim.at([1e-10], does="discrete")
         def once(self, state, next_state):
@@ -123,7 +125,7 @@ def test_events_at_a_list_of_times():
 
 
 @pytest.mark.parametrize(
-    ("step", "event", "ends"),
+    ("step", "has_event", "ends"),
     [
         (1.0 - 1e-8, True, [1.0]),
         (0.991, True, [1.0]),
@@ -133,23 +135,25 @@ def test_events_at_a_list_of_times():
         (0.995, False, [0.995, 1.0]),
     ],
 )
-def test_case_35_fixed_steps_stretch_for_events_and_not_for_boundaries(step, event, ends):
-    class Scheduled(Clock):
-        """At 1 s, or much later."""
+def test_case_35_fixed_steps_stretch_for_events_and_not_for_boundaries(step, has_event, ends):
+    """By up to a hundredth of their length."""
 
-        @cosim.at([1.0 if event else 100.0], does="publish")
+    class Scheduled(Clock):
+        """At 1 s, the end of the run, or much later."""
+
+        @cosim.at([1.0 if has_event else 100.0], does="publish")
         def note(self, state):
             pass
 
-    found = []
+    step_ends = []
     simulator = cosim.Simulator(system_of(scheduled=Scheduled), fixed_step=step)
     simulator.initialize()
-    simulator.set_monitor(lambda state: found.append(state.time))
+    simulator.set_monitor(lambda state: step_ends.append(state.time))
     simulator.advance_to(1.0)
-    assert found == ends
+    assert step_ends == ends
 
 
-def test_case_66_no_sliver_at_the_end():
+def test_case_66_ten_steps_of_a_tenth_leave_no_short_one_at_the_end():
     simulator = cosim.Simulator(system_of(clock=Clock), fixed_step=0.1)
     simulator.advance_to(1.0)
     assert simulator.statistics.steps == 10

@@ -1,4 +1,4 @@
-"""Units that came with the package: found by what they are made from, each checked, with the same bits."""
+"""Compiled units that came with the package are checked, and found by what they are made from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def halved(x):
     return 0.5 * x
 
 
-def of(factor: float) -> Callable[..., Any]:
+def unit_function(factor: float) -> Callable[..., Any]:
     """A function that no other test has compiled."""
 
     def summed(values, first):
@@ -40,7 +40,7 @@ def of(factor: float) -> Callable[..., Any]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where archives are looked for; nothing is kept anywhere else."""
+    """The folder of shipped archives; the cache is switched off."""
     monkeypatch.setattr(shipped, "FOLDER", tmp_path / "shipped")
     monkeypatch.setattr(kernel_cache, "read_cached", lambda key: None)
     monkeypatch.setattr(kernel_cache, "has", lambda key: False)
@@ -53,55 +53,56 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def ship(function: Any, signature: str) -> Path:
     """Compile a unit for any processor of this platform, and ship it alone."""
     code = (
-        "import os, sys, json\n"
-        "from cosim_compiler import machine, units\n"
+        "from cosim_compiler import machine\n"
         "print(machine.is_for_others(), machine.plainest_processor() in machine.versions())"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, machine.PLAINEST: "1"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stdout.split() == ["True", "True"]
-    wanted = ((function, signature),)
-    digest = unit_digests.digest_of_unit(wanted)
-    path = shipped.write(shipped.UNITS, {digest: units._compile(wanted, digest)})
+    assert process.stdout.split() == ["True", "True"]
+    functions = ((function, signature),)
+    digest = unit_digests.digest_of_unit(functions)
+    path = shipped.write(shipped.UNITS, {digest: units._compile(functions, digest)})
     shipped._archive.cache_clear()
     return path
 
 
-def compiles_nothing(*_: Any) -> bytes:
+def refuse_to_compile(*_: Any) -> bytes:
     raise AssertionError("this came with the package")
 
 
-def test_what_came_is_not_compiled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    function = of(1.1)
+def test_a_shipped_unit_is_not_compiled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = unit_function(1.1)
     assert not units.is_at_hand(function, "Fi>f")
     ship(function, "Fi>f")
-    monkeypatch.setattr(units, "_compile", compiles_nothing)
+    monkeypatch.setattr(units, "_compile", refuse_to_compile)
     assert units.is_at_hand(function, "Fi>f")
-    found = native.compile_function(function, "Fi>f")
+    loaded = native.compile_function(function, "Fi>f")
     for first in (0, 1, 5, -2):
-        assert found(VALUES, first) == function(VALUES, first)
+        assert loaded(VALUES, first) == function(VALUES, first)
     with pytest.raises(AssertionError, match="this came"):  # another number, another function
-        native.compile_function(of(1.2), "Fi>f")
+        native.compile_function(unit_function(1.2), "Fi>f")
 
 
-def test_texts_lie_in_an_archive_of_their_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    function = of(1.3)
-    here = native.lower({"summed": (function, "Fi>f")})
+def test_texts_are_in_another_archive_than_units(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = unit_function(1.3)
+    lowered = native.lower({"summed": (function, "Fi>f")})
     shipped.write(shipped.TEXTS, {unit_digests.digest_of(shipped.TEXTS, ((function, "Fi>f"),)): b"define f"})
     shipped._archive.cache_clear()
-    assert native.lower({"summed": (function, "Fi>f")}) == "define f" != here
+    assert native.lower({"summed": (function, "Fi>f")}) == "define f" != lowered
     assert not units.is_at_hand(function, "Fi>f")
 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("damage", ["content", "short", "empty"])
-def test_what_is_damaged_is_compiled(folder: Path, caplog: pytest.LogCaptureFixture, damage: str) -> None:
-    function = of({"content": 2.0, "short": 3.0, "empty": 4.0}[damage])
+def test_a_damaged_archive_is_reported_and_its_units_are_compiled(
+    folder: Path, caplog: pytest.LogCaptureFixture, damage: str
+) -> None:
+    function = unit_function({"content": 2.0, "short": 3.0, "empty": 4.0}[damage])
     path = ship(function, "Fi>f")
     data = bytearray(path.read_bytes())
     if damage == "content":
@@ -113,13 +114,13 @@ def test_what_is_damaged_is_compiled(folder: Path, caplog: pytest.LogCaptureFixt
     path.write_bytes(data)
     shipped._archive.cache_clear()
     with caplog.at_level(logging.WARNING, "cosim.native"):
-        found = native.compile_function(function, "Fi>f")
-    assert found(VALUES, 0) == function(VALUES, 0)
+        compiled = native.compile_function(function, "Fi>f")
+    assert compiled(VALUES, 0) == function(VALUES, 0)
     assert "install the package" in caplog.text
 
 
-def test_all_can_be_left_aside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    function = of(1.4)
+def test_shipped_units_can_be_switched_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = unit_function(1.4)
     ship(function, "Fi>f")
     assert units.is_at_hand(function, "Fi>f")
     monkeypatch.setenv("COSIM_NO_SHIPPED", "1")
@@ -127,7 +128,9 @@ def test_all_can_be_left_aside(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert not units.is_at_hand(function, "Fi>f")
 
 
-def test_digests_do_not_name_the_processor_and_keys_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_of_the_cache_name_the_processor_and_digests_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     key_of = unit_digests._key_of.__wrapped__  # as in a process that has just begun
     digest, key = unit_digests.digest_of_unit(((halved, "f>f"),)), key_of("digest", True)
     monkeypatch.setattr(machine, "versions", lambda: "another one")
@@ -135,7 +138,7 @@ def test_digests_do_not_name_the_processor_and_keys_do(monkeypatch: pytest.Monke
     assert key_of("digest", True) != key
 
 
-def test_an_archive_of_nothing_has_nothing(folder: Path) -> None:
+def test_an_empty_archive_has_no_units(folder: Path) -> None:
     shipped.write(shipped.UNITS, {})
     shipped._archive.cache_clear()
     assert not shipped.has(shipped.UNITS, "0" * 32)

@@ -1,4 +1,4 @@
-"""What a notebook shows, completes and slices."""
+"""What a notebook shows of models, systems, States, parts and results, and slices of results by time."""
 
 import inspect
 
@@ -11,10 +11,10 @@ import cosim_mechanics
 
 @pytest.fixture(scope="module")
 def model():
-    made = cosim_mechanics.Multibody("swing")
-    bob = made.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), center_of_mass=(0.0, -1.0, 0.0))
-    made.joint("pin", child=bob, q=0.5)
-    return made
+    model = cosim_mechanics.Multibody("swing")
+    bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), center_of_mass=(0.0, -1.0, 0.0))
+    model.joint("pin", child=bob, q=0.5)
+    return model
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def result(model):
     return model.simulate("1 s", output_interval=0.1)
 
 
-def test_all_that_is_held_says_what_it_is(model, result):
+def test_each_object_is_shown_as_text_and_as_a_table(model, result):
     system = model.build()
     state = system.default_state()
     simulator = cosim.Simulator(system, state)
@@ -30,8 +30,9 @@ def test_all_that_is_held_says_what_it_is(model, result):
     assert repr(system).startswith("<System 'swing': ") and "2 continuous states" in repr(system)
     assert repr(state).endswith("at t = 0 s, realized to MODEL>")
     assert repr(simulator).endswith("at t = 0 s, RungeKuttaMerson>")
-    for shown, text in ((model, "bob_joint"), (system, "bob.mass"), (state, "bob_joint.q"), (result, "rad")):
-        table = shown._repr_html_()
+    texts = ((model, "bob_joint"), (system, "bob.mass"), (state, "bob_joint.q"), (result, "rad"))
+    for shown_object, text in texts:
+        table = shown_object._repr_html_()
         assert table.startswith("<p>&lt;") and text in table
     assert "evaluations" in simulator._repr_html_()
 
@@ -66,7 +67,7 @@ def test_a_result_is_cut_by_time(result):
         result[0.0:"2 m"]
 
 
-def test_a_part_shows_its_values_and_messages_its_name():
+def test_a_part_shows_its_values_and_is_named_in_messages():
     model = cosim_mechanics.Multibody("swing")
     body = model.body("bob", mass=2.0, center_of_mass=(0, "-50 cm", 0), inertia=(1, 1, 1))
     hinge = model.joint("pin", name="hinge", child=body, q="90 deg")

@@ -1,4 +1,4 @@
-"""Witnesses that are states themselves are read from the states: the same bytes as with blocks called."""
+"""Witnesses that return a state are read from the states: the same bytes as when their blocks are called."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Dropped(cosim.Component):
         pull_next[0] = -19.0 - pull
 
 
-class Computed(Dropped):
-    """The same, with a witness that computes its value."""
+class ComputedWitness(Dropped):
+    """The same, with a witness that computes its value: its block is called."""
 
     @cosim.witness(direction="falling")
     def floor(height):
@@ -101,65 +101,10 @@ def system_of(*classes: type[cosim.Component]) -> cosim.System:
     return model.build()
 
 
-def test_which_witnesses_are_states() -> None:
-    found = list_witnesses(system_of(Several))
-    shown = {w.path.removeprefix("part0."): w.shown_state for w in found}
-    others = ["element", "negative", "renamed", "parameter", "discrete", "time"]
-    assert shown == {"state": 4, **dict.fromkeys(others, -1)}
-
-
-def test_blocks_are_called_unless_all_witnesses_are_states() -> None:
-    assert show_states(list_witnesses(system_of(Dropped, Dropped)))
-    assert not show_states(list_witnesses(system_of(Dropped, Computed)))
-    assert not show_states([])
-
-
-def nothing_before(x):
-    """A docstring alone."""
-    return x
-
-
-def assigned(x):
-    x = 2.0
-    return x
-
-
-def outside(x):
-    return OTHER
-
-
-OTHER = 1.0
-
-
-@pytest.mark.parametrize(("function", "name"), [(nothing_before, "x"), (assigned, ""), (outside, "")])
-def test_the_argument_that_a_function_shows(function, name: str) -> None:
-    assert shown_argument(function) == name
-
-
-METHODS = ["runge_kutta_merson", "dormand_prince_853", "bdf"]
-
-
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("balls", [1, 2])
-def test_bytes_are_those_with_blocks(method: str, balls: int) -> None:
-    found, expected = (outcome(system_of(*[cls] * balls), method, False) for cls in (Dropped, Computed))
-    assert found == expected
-    assert len(found[1]) > 10 * balls
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_run_at_rest_goes_on_from_its_bytes(method: str) -> None:
-    """The pull changes while the ball is held: derivatives with the hold are not those from before."""
-    system = system_of(Dropped)
-    found, expected = (outcome(system, method, through_bytes) for through_bytes in (True, False))
-    assert found == expected
-    assert any("change" in event[1] for event in expected[1])
-
-
 def outcome(system: cosim.System, method: str, through_bytes: bool) -> tuple[list[float], list[tuple]]:
-    """The states at the end of a run of two seconds in parts, and its events.
+    """The states at the end of a run of two seconds in 16 calls, and its events.
 
-    `through_bytes`: the State of each part is read from the bytes of the one before.
+    `through_bytes`: each call resumes the bytes of the State after the call before.
     """
     options = {"integrator": f"integrators.{method}", "accuracy": 1e-6, "maximum_step": 0.125}
     state = system.default_state()
@@ -174,6 +119,63 @@ def outcome(system: cosim.System, method: str, through_bytes: bool) -> tuple[lis
             state = system.state_from_bytes(simulator.state.to_bytes())
             simulator = cosim.Simulator(system, state, **options)
         simulator.advance_to(0.125 * (i + 1))
-    assert "held" in {found.kind for found in simulator.findings} or through_bytes
+    assert "held" in {finding.kind for finding in simulator.findings} or through_bytes
     rows = [(event.time, event.handler, event.window) for event in (*events, *simulator.events)]
     return simulator.state.y.tolist(), rows
+
+
+def test_which_witnesses_are_states() -> None:
+    witnesses = list_witnesses(system_of(Several))
+    shown = {w.path.removeprefix("part0."): w.shown_state for w in witnesses}
+    others = ["element", "negative", "renamed", "parameter", "discrete", "time"]
+    assert shown == {"state": 4, **dict.fromkeys(others, -1)}
+
+
+def test_blocks_are_called_unless_all_witnesses_are_states() -> None:
+    assert show_states(list_witnesses(system_of(Dropped, Dropped)))
+    assert not show_states(list_witnesses(system_of(Dropped, ComputedWitness)))
+    assert not show_states([])
+
+
+def returned(x):
+    """Only this docstring stands before the result."""
+    return x
+
+
+def assigned(x):
+    x = 2.0
+    return x
+
+
+def outside(x):
+    return GLOBAL
+
+
+GLOBAL = 1.0
+
+
+@pytest.mark.parametrize(("function", "name"), [(returned, "x"), (assigned, ""), (outside, "")])
+def test_the_argument_that_a_function_shows(function, name: str) -> None:
+    assert shown_argument(function) == name
+
+
+METHODS = ["runge_kutta_merson", "dormand_prince_853", "bdf"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("balls", [1, 2])
+def test_a_run_has_the_bytes_of_one_that_calls_blocks(method: str, balls: int) -> None:
+    run, expected = (
+        outcome(system_of(*[kind] * balls), method, False) for kind in (Dropped, ComputedWitness)
+    )
+    assert run == expected
+    assert len(run[1]) > 10 * balls
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_with_a_ball_at_rest_is_resumed_to_the_same_bytes(method: str) -> None:
+    """The pull changes while the ball is held: derivatives with the hold are not those from before."""
+    system = system_of(Dropped)
+    resumed, expected = (outcome(system, method, through_bytes) for through_bytes in (True, False))
+    assert resumed == expected
+    assert any("change" in event[1] for event in expected[1])

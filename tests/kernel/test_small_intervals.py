@@ -1,4 +1,4 @@
-"""advance_to in small intervals, as a co-simulation does: the same trajectory, at the same cost."""
+"""advance_to in small intervals, as co-simulations call it: the same trajectory, at nearly the same cost."""
 
 import pytest
 from kernel_parts import Oscillator, system_of
@@ -9,6 +9,7 @@ UNTIL = 10.0
 
 
 def run(method, intervals):
+    """A simulator that has advanced to `UNTIL` in equal intervals."""
     simulator = cosim.Simulator(system_of(o=Oscillator), integrator=f"integrators.{method}", accuracy=1e-7)
     for i in range(1, intervals + 1):
         simulator.advance_to(UNTIL * i / intervals)
@@ -16,20 +17,21 @@ def run(method, intervals):
 
 
 @pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince"])
-def test_evaluations_and_trajectory(method):
-    whole = run(method, 1)
-    steps, evaluations = whole.statistics.steps, whole.statistics.evaluations
+def test_small_intervals_take_few_more_evaluations(method):
+    one_interval = run(method, 1)
+    steps, evaluations = one_interval.statistics.steps, one_interval.statistics.evaluations
     for natural_steps in (5, 10):
-        parts = run(method, steps // natural_steps)
-        assert parts.statistics.evaluations <= 1.3 * evaluations
-        assert parts.state["o.x"] == pytest.approx(whole.state["o.x"], abs=2e-6)
+        several = run(method, steps // natural_steps)
+        assert several.statistics.evaluations <= 1.3 * evaluations
+        assert several.state["o.x"] == pytest.approx(one_interval.state["o.x"], abs=2e-6)
     # shorter than a natural step: one step each, after the first ones have grown to that length
     intervals = 2 * steps
-    short = run(method, intervals)
+    first_steps = 8
+    many = run(method, intervals)
     stages = evaluations / steps
-    assert short.statistics.steps <= intervals + 8
-    assert short.statistics.evaluations <= (intervals + 8) * stages * 1.01 + 3
-    assert short.state["o.x"] == pytest.approx(whole.state["o.x"], abs=2e-6)
+    assert many.statistics.steps <= intervals + first_steps
+    assert many.statistics.evaluations <= (intervals + first_steps) * stages * 1.01 + 3
+    assert many.state["o.x"] == pytest.approx(one_interval.state["o.x"], abs=2e-6)
 
 
 def test_what_is_written_between_intervals_costs_one_evaluation():
@@ -43,7 +45,7 @@ def test_what_is_written_between_intervals_costs_one_evaluation():
         before = simulator.statistics.evaluations
         simulator.advance_to(1.0 + i * step)
         counts.append(simulator.statistics.evaluations - before)
-    assert counts == [6] * 20
+    assert counts == [6] * 20  # the stages of a step; its last one is the first one of the next step
     # the new derivative is walked by realize(), which is not an evaluation of the integrator's
     simulator.state["o.force"] = 1.0
     before = simulator.statistics.evaluations

@@ -1,4 +1,4 @@
-"""Balls that rest on each other and on a floor; handlers of two witnesses set the speed of one ball."""
+"""A ball that rests on another one on a floor: handlers of two witnesses set the speed of the lower ball."""
 
 from __future__ import annotations
 
@@ -54,7 +54,10 @@ class Pair(cosim.Component):
 
 
 def settled(system, seed, integrator="runge_kutta_merson", until=4.0):
-    """A simulator of a random pair that has come to rest; every other seed begins at exactly zero."""
+    """A simulator of a random pair that has come to rest.
+
+    Of four seeds one starts with both witnesses at exactly zero, and two with one of them.
+    """
     draw = np.random.default_rng(seed)
     state = system.default_state()
     drop, gap = draw.uniform(0.0, 0.3, 2)
@@ -70,6 +73,11 @@ def settled(system, seed, integrator="runge_kutta_merson", until=4.0):
     return simulator
 
 
+def places(simulator):
+    """Where the lower and the upper ball are."""
+    return simulator.state["x.low"], simulator.state["x.high"]
+
+
 @pytest.mark.parametrize(
     ("integrator", "most_steps"),
     [("runge_kutta_merson", 400), ("radau5", 500), ("bogacki_shampine", 1000), ("bdf", 5000)],
@@ -78,36 +86,33 @@ def test_random_pairs_come_to_rest(integrator, most_steps):
     system = system_of(x=Pair())
     for seed in range(many(12)):
         simulator = settled(system, seed, integrator)
-        found = simulator.state["x.low"], simulator.state["x.high"]
-        assert found == pytest.approx((0.0, SIZE), abs=1e-5), seed
+        assert places(simulator) == pytest.approx((0.0, SIZE), abs=1e-5), seed
         assert simulator.statistics.steps < most_steps, seed
-        held = {each.witness for each in simulator.findings if each.kind == "held"}
+        held = {finding.witness for finding in simulator.findings if finding.kind == "held"}
         assert held == {"x.floor", "x.gap"}, seed
 
 
 def test_a_pair_that_is_kicked_leaves_and_comes_back():
-    """Both are released by a write: they fly 2 v / g long, and rest again."""
+    """A write releases both: they fly for 2 v / g, and rest again."""
     simulator = settled(system_of(x=Pair()), 0, until=4.0)
     simulator.state["x.low_speed"] = simulator.state["x.high_speed"] = 3.0
     simulator.advance_to(4.3)
     assert simulator.state["x.low"] == pytest.approx(3.0 * 0.3 - 0.5 * 9.81 * 0.09, abs=1e-5)
     simulator.advance_to(8.0)
-    assert (simulator.state["x.low"], simulator.state["x.high"]) == pytest.approx((0.0, SIZE), abs=1e-5)
+    assert places(simulator) == pytest.approx((0.0, SIZE), abs=1e-5)
 
 
 @pytest.mark.parametrize("seed", [24, 62, 172, 180])
-def test_a_crossing_that_only_dense_output_has_hides_no_other(seed):
+def test_a_crossing_that_rounding_of_dense_output_makes_hides_no_other_one(seed):
     """The gap seemed to close, by rounding; steps grew until it would, and both fell through the floor."""
     simulator = settled(system_of(x=Pair()), seed, "esdirk43")
-    found = simulator.state["x.low"], simulator.state["x.high"]
-    assert found == pytest.approx((0.0, SIZE), abs=1e-5)
+    assert places(simulator) == pytest.approx((0.0, SIZE), abs=1e-5)
 
 
-def test_what_comes_to_zero_and_goes_back_is_on_guard():
+def test_a_gap_that_closes_and_opens_at_one_instant_stays_guarded():
     """The gap closed at an instant at which the lower ball was thrown back: the upper one fell through it."""
     simulator = settled(system_of(x=Pair()), 31, "bogacki_shampine")
-    found = simulator.state["x.low"], simulator.state["x.high"]
-    assert found == pytest.approx((0.0, SIZE), abs=1e-5)
+    assert places(simulator) == pytest.approx((0.0, SIZE), abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -117,18 +122,16 @@ def test_what_comes_to_zero_and_goes_back_is_on_guard():
 def test_a_bounce_that_a_blow_of_the_same_instant_overwrites_is_repeated(integrator, seed):
     """The speed that the floor had given the lower ball was lost, and both fell through the floor."""
     simulator = settled(system_of(x=Pair()), seed, integrator)
-    found = simulator.state["x.low"], simulator.state["x.high"]
-    assert found == pytest.approx((0.0, SIZE), abs=1e-5)
+    assert places(simulator) == pytest.approx((0.0, SIZE), abs=1e-5)
 
 
 @pytest.mark.parametrize(
     ("integrator", "seed"), [("radau5", 21), ("esdirk43", 21), ("radau5", 103), ("runge_kutta_merson", 33)]
 )
 def test_two_holds_that_release_each_other_come_to_rest(integrator, seed):
-    """Each blow releases the floor. What is held again keeps no speed: it would rise with it, and fall."""
+    """Each blow releases the floor. A ball that is held again has no speed, with which it would fly."""
     simulator = settled(system_of(x=Pair()), seed, integrator)
-    found = simulator.state["x.low"], simulator.state["x.high"]
-    assert found == pytest.approx((0.0, SIZE), abs=1e-12)
+    assert places(simulator) == pytest.approx((0.0, SIZE), abs=1e-12)
     assert simulator.statistics.steps < 500
 
 
@@ -136,8 +139,7 @@ def test_two_holds_that_release_each_other_come_to_rest(integrator, seed):
 def test_impacts_that_pile_up_at_two_witnesses_end_in_holds(seed):
     """Each blow releases the floor, whose impacts pile up anew."""
     simulator = settled(system_of(x=Pair()), seed, "bdf")
-    found = simulator.state["x.low"], simulator.state["x.high"]
-    assert found == pytest.approx((0.0, SIZE), abs=1e-5)
+    assert places(simulator) == pytest.approx((0.0, SIZE), abs=1e-5)
     assert simulator.statistics.steps < 5_000
 
 
@@ -186,7 +188,7 @@ class Meeting(cosim.Component):
     ],
 )
 @pytest.mark.parametrize("integrator", ["dormand_prince", "radau5", "bdf"])
-def test_one_of_two_handlers_has_no_effect(integrator, first_v, second_v, calls, end):
+def test_one_of_two_handlers_of_one_instant_is_overwritten(integrator, first_v, second_v, calls, end):
     system = system_of(x=Meeting())
     state = system.default_state()
     state["x.first_v"], state["x.second_v"] = first_v, second_v
@@ -194,4 +196,4 @@ def test_one_of_two_handlers_has_no_effect(integrator, first_v, second_v, calls,
     simulator.advance_to(2.0)
     assert (simulator.state["x.firsts"], simulator.state["x.seconds"]) == calls
     assert simulator.state["x.x"] == pytest.approx(end, abs=1e-6)
-    assert [each.kind for each in simulator.findings] == ["overwritten"]
+    assert [finding.kind for finding in simulator.findings] == ["overwritten"]

@@ -1,4 +1,4 @@
-"""Stages, invalidation, versions, copies of a State."""
+"""Stages of a State: what realize() computes, what a write invalidates; versions, and copies of a State."""
 
 import numpy as np
 import pytest
@@ -26,23 +26,23 @@ class Everything(cosim.Component):
     at_report = cosim.cache_slot()
 
     @cosim.kernel
-    def one(p, at_instance):
+    def fill_instance(p, at_instance):
         at_instance[0] = 2.0 * p
 
     @cosim.kernel
-    def two(t, at_time):
+    def fill_time(t, at_time):
         at_time[0] = t
 
     @cosim.kernel
-    def three(q, at_position):
+    def fill_position(q, at_position):
         at_position[0] = q[0]
 
     @cosim.kernel
-    def four(u, at_velocity):
+    def fill_velocity(u, at_velocity):
         at_velocity[0] = u[0]
 
     @cosim.kernel(stage=Stage.REPORT)
-    def five(p, at_report):
+    def fill_report(p, at_report):
         at_report[0] = p
 
     @cosim.kernel
@@ -61,7 +61,7 @@ def state():
     return system_of(all=Everything, oscillator=Oscillator).default_state()
 
 
-WRITES = [
+WRITES = [  # a write, the first stage that it invalidates, and what the error names
     (lambda s: s.set_time(0.5), Stage.TIME, "set_time"),
     (lambda s: s.set_y(s.y), Stage.POSITION, "set_y"),
     (lambda s: s.set_q(s.q), Stage.POSITION, "set_q"),
@@ -84,8 +84,8 @@ def test_a_write_drops_below_the_stage_it_invalidates(state, write, stage, by):
     before = list(state.versions)
     write(state)
     assert state.stage == stage - 1
-    changed = [s for s in Stage if state.versions[s] != before[s]]
-    assert changed == [s for s in Stage if stage <= s <= Stage.REPORT]
+    invalidated = [s for s in Stage if state.versions[s] != before[s]]
+    assert invalidated == [s for s in Stage if stage <= s <= Stage.REPORT]
     with pytest.raises(cosim.StageError, match=by.replace(".", r"\.")) as raised:
         state.require(stage, "something")
     error = raised.value
@@ -105,7 +105,7 @@ def test_a_write_to_a_lower_state_does_not_raise_it(state, write, stage, by):
 def test_realize_reaches_the_stage_and_what_belongs_to_it(state, stage):
     state.realize(stage)
     assert state.stage == stage
-    known = {
+    stages = {
         "all.at_instance": Stage.INSTANCE,
         "all.at_time": Stage.TIME,
         "all.at_position": Stage.POSITION,
@@ -114,7 +114,7 @@ def test_realize_reaches_the_stage_and_what_belongs_to_it(state, stage):
         "all.u_dot": Stage.ACCELERATION,
         "all.at_report": Stage.REPORT,
     }
-    for path, needed in known.items():
+    for path, needed in stages.items():
         if needed <= stage:
             state[path]
         else:
@@ -208,27 +208,27 @@ def test_views_are_read_only(state):
 def test_copy_is_independent_and_not_realized(state):
     state["oscillator.x"] = 3.0
     state.realize()
-    twin = state.copy()
-    assert twin.stage == Stage.MODEL
-    assert twin.to_bytes() == state.to_bytes()
+    copy = state.copy()
+    assert copy.stage == Stage.MODEL
+    assert copy.to_bytes() == state.to_bytes()
     with pytest.raises(cosim.StageError, match=r"last invalidated by copy\(\)"):
-        twin["oscillator.energy"]
-    twin["oscillator.x"] = 5.0
-    twin.realize()
+        copy["oscillator.energy"]
+    copy["oscillator.x"] = 5.0
+    copy.realize()
     assert (state["oscillator.x"], state["oscillator.energy"]) == (3.0, 18.0)
-    assert twin["oscillator.energy"] == 50.0
+    assert copy["oscillator.energy"] == 50.0
 
 
-def test_assign_takes_everything_over(state):
-    other = state.copy()
-    other["oscillator.x"] = 7.0
-    other.set_time(2.5)
-    other.accuracy = 1e-3
+def test_assign_copies_all_variables(state):
+    source = state.copy()
+    source["oscillator.x"] = 7.0
+    source.set_time(2.5)
+    source.accuracy = 1e-3
     state.realize()
-    state.assign(other)
-    assert state.to_bytes() == other.to_bytes()
+    state.assign(source)
+    assert state.to_bytes() == source.to_bytes()
     assert state.stage < Stage.INSTANCE
-    other["oscillator.x"] = 1.0
+    source["oscillator.x"] = 1.0
     assert state["oscillator.x"] == 7.0
 
 

@@ -1,4 +1,4 @@
-"""The order of one step: cases 12 to 31, causes in the order Triggered, Scheduled, TimeAdvanced."""
+"""The order of one step, the behaviour cases 10 to 31: triggered, scheduled, then time-advanced events."""
 
 import math
 
@@ -12,7 +12,8 @@ from cosim import EventCause, EventStatus, Reason
 TERMINATION, FAILED = EventStatus.reached_termination, EventStatus.failed
 
 
-def started(*prefixes, **options):
+def initialized_run(*prefixes, **options):
+    """A recorder whose simulator is initialized at 0.125 s, with an empty log and counts of 0."""
     run = Recorder(*prefixes, time=0.125, **options)
     run.simulator.initialize()
     run.take_log()
@@ -21,7 +22,7 @@ def started(*prefixes, **options):
 
 
 def test_case_12_log_of_two_steps():
-    run = started()
+    run = initialized_run()
     run.simulator.advance_to(0.75)
     order, times = run.take_log()
     assert order == names("sp tp monitor su sd tp monitor")
@@ -30,15 +31,15 @@ def test_case_12_log_of_two_steps():
 
 
 def test_case_13_handlers_that_did_nothing():
-    run = started()
+    run = initialized_run()
     run.answer_nothing()
     run.simulator.advance_to(0.75)
     assert run.take_log()[0] == names("sp tp monitor su sd tp monitor")
     assert run.counts == (0, 0, 0, 2)
 
 
-def test_case_14_a_publish_asks_to_stop():
-    run = started(monitored=False)
+def test_case_14_updates_wait_where_a_publish_asks_to_stop():
+    run = initialized_run(monitored=False)
     run.answers["sp0"] = TERMINATION("enough")
     status = run.simulator.advance_to(0.75)
     assert run.take_log() == (names("sp tp"), [0.5] * 4)
@@ -51,7 +52,7 @@ def test_case_14_a_publish_asks_to_stop():
 
 
 def test_cases_15_and_16_an_update_asks_to_stop_and_is_not_applied_twice():
-    run = started()
+    run = initialized_run()
     run.answers["su1"] = TERMINATION("enough")
     status = run.simulator.advance_to(0.75)
     order, times = run.take_log()
@@ -66,7 +67,7 @@ def test_cases_15_and_16_an_update_asks_to_stop_and_is_not_applied_twice():
 
 
 @pytest.mark.parametrize(
-    ("answers", "message", "ran", "counts"),
+    ("answers", "message", "log", "counts"),
     [
         ({"su1": TERMINATION("t"), "sd0": FAILED("d")}, "d", "sp tp su sd0", (1, 0, 1)),
         ({"su1": FAILED("u")}, "u", "sp tp su", (0, 0, 1)),
@@ -74,18 +75,18 @@ def test_cases_15_and_16_an_update_asks_to_stop_and_is_not_applied_twice():
         ({"sp0": FAILED("p"), "sp1": FAILED("q")}, "p", "sp tp", (0, 0, 0)),
     ],
 )
-def test_case_17_failures(answers, message, ran, counts):
-    run = started(monitored=False)
+def test_case_17_which_handlers_run_before_a_failure(answers, message, log, counts):
+    run = initialized_run(monitored=False)
     run.answers.update(answers)
     with pytest.raises(cosim.SimulationError, match=f"failed: {message}$"):
         run.simulator.advance_to(0.75)
-    assert run.take_log()[0] == names(ran)
+    assert run.take_log()[0] == names(log)
     assert run.counts[:3] == counts
     assert run.simulator.state.time == 0.5
 
 
 def test_case_18_two_parts_by_cause_then_in_order_of_parts():
-    run = started("P", "Q", init=False, monitored=False)
+    run = initialized_run("P", "Q", init=False, monitored=False)
     run.simulator.advance_to(0.625)
     order, times = run.take_log()
     assert order == names("Psp Qsp Ptp Qtp Psu Qsu Psd Qsd Ptp Qtp")
@@ -93,26 +94,26 @@ def test_case_18_two_parts_by_cause_then_in_order_of_parts():
 
 
 @pytest.mark.parametrize(
-    ("answers", "ran", "raises"),
+    ("answers", "log", "is_error"),
     [
         ({"Psp0": FAILED()}, "Psp Qsp Ptp Qtp", True),
         ({"Psd0": FAILED()}, "Psp Qsp Ptp Qtp Psu Qsu Psd0", True),
         ({"Psu0": TERMINATION()}, "Psp Qsp Ptp Qtp Psu Qsu Psd Qsd", False),
     ],
 )
-def test_case_18_who_is_skipped(answers, ran, raises):
-    run = started("P", "Q", init=False, monitored=False)
+def test_case_18_which_handlers_run_beside_one_that_fails_or_asks_to_stop(answers, log, is_error):
+    run = initialized_run("P", "Q", init=False, monitored=False)
     run.answers.update(answers)
-    if raises:
+    if is_error:
         with pytest.raises(cosim.SimulationError):
             run.simulator.advance_to(0.625)
     else:
         run.simulator.advance_to(0.625)
-    assert run.take_log()[0] == names(ran)
+    assert run.take_log()[0] == names(log)
 
 
 def test_case_19_updates_of_every_step():
-    run = started(per_step="udp", monitored=False)
+    run = initialized_run(per_step="udp", monitored=False)
     run.simulator.advance_to(0.75)
     order, times = run.take_log()
     assert order == names("tu td sp tp su tu sd td tp")
@@ -120,7 +121,7 @@ def test_case_19_updates_of_every_step():
 
 
 class Writer(cosim.Component):
-    """Writes a state and a discrete variable at 0.5 s, and answers what it is told."""
+    """Writes a state and a discrete variable at 0.5 s; each handler gives or raises its answer."""
 
     x = cosim.auxiliary_state()
     kept = cosim.discrete()
@@ -150,7 +151,7 @@ class Writer(cosim.Component):
 
 
 @pytest.mark.parametrize(
-    ("answers", "x", "kept", "raises"),
+    ("answers", "x", "kept", "is_error"),
     [
         ({"first": FAILED()}, 0.0, 0.0, True),
         ({"third": FAILED()}, 7.0, 0.0, True),
@@ -159,12 +160,12 @@ class Writer(cosim.Component):
         ({"third": EventStatus.did_nothing()}, 7.0, 10.0, False),
     ],
 )
-def test_cases_21_and_62_what_is_left_of_the_writes(answers, x, kept, raises):
+def test_cases_21_and_62_what_is_left_of_the_writes(answers, x, kept, is_error):
     part = Writer()
     part.answers = answers
     system = system_of(writer=part)
     simulator = cosim.Simulator(system, fixed_step=0.25)
-    if raises:
+    if is_error:
         with pytest.raises(cosim.SimulationError) as raised:
             simulator.advance_to(1.0)
         assert raised.value.time == simulator.state.time == 0.5
@@ -186,68 +187,68 @@ class Counter(cosim.Component):
 def test_case_25_updates_at_the_end_wait_for_the_next_step():
     simulator = cosim.Simulator(system_of(counter=Counter), fixed_step=0.1)
 
-    def now():
+    def value_and_updates():
         return simulator.state["counter.x"], simulator.statistics.discrete_updates
 
     simulator.advance_to(0.0)
-    assert now() == (1.0, 1)
+    assert value_and_updates() == (1.0, 1)
     simulator.advance_to(1.0)
-    assert now() == (1.0, 1)
+    assert value_and_updates() == (1.0, 1)
     simulator.advance_pending_events()
-    assert now() == (3.0, 2)
+    assert value_and_updates() == (3.0, 2)
     simulator.advance_pending_events()
-    assert now() == (3.0, 2)
+    assert value_and_updates() == (3.0, 2)
 
 
 def test_case_27_two_rates():
-    counts = {"u": 0, "p": 0}
+    counts = {"update": 0, "publish": 0}
 
     class Rates(cosim.Component):
         """Two clocks."""
 
         @cosim.every(0.001, does="discrete")
         def update(self, state, next_state):
-            counts["u"] += 1
+            counts["update"] += 1
 
         @cosim.every(0.0025, does="publish")
         def publish(self, state):
-            counts["p"] += 1
+            counts["publish"] += 1
 
     cosim.Simulator(system_of(rates=Rates), fixed_step=0.1).advance_to(0.5)
-    assert counts == {"u": 500, "p": 201}
+    assert counts == {"update": 500, "publish": 201}  # 201 with those at both ends
 
 
 def test_case_29_handlers_of_every_step():
-    times = {"u": [], "d": [], "p": []}
+    times = {"unrestricted": [], "discrete": [], "publish": []}
 
-    class Every(Oscillator):
-        """Notes every step."""
+    class EveryStep(Oscillator):
+        """Stores when its handlers ran."""
 
         @cosim.on(EventCause.TIME_ADVANCED, does="unrestricted")
-        def all(self, state, next_state):
-            times["u"].append(state.time)
+        def reset(self, state, next_state):
+            times["unrestricted"].append(state.time)
 
         @cosim.on(EventCause.TIME_ADVANCED, does="discrete")
-        def some(self, state, next_state):
-            times["d"].append(state.time)
+        def count(self, state, next_state):
+            times["discrete"].append(state.time)
 
         @cosim.on(EventCause.TIME_ADVANCED, does="publish")
-        def none(self, state):
-            times["p"].append(state.time)
+        def show(self, state):
+            times["publish"].append(state.time)
 
     simulator = cosim.Simulator(
-        system_of(every=Every), integrator="integrators.explicit_euler", fixed_step=1e-3
+        system_of(part=EveryStep), integrator="integrators.explicit_euler", fixed_step=1e-3
     )
     simulator.advance_to(0.1)
-    s = simulator.statistics
-    assert (s.steps, s.publishes, s.discrete_updates, s.unrestricted_updates) == (100, 101, 100, 100)
-    expected = [k * 1e-3 for k in range(101)]
-    assert times["p"] == pytest.approx(expected, abs=1e-12)
-    assert times["u"] == times["d"] == times["p"][:-1]
+    counts = simulator.statistics
+    assert (counts.steps, counts.publishes) == (100, 101)
+    assert (counts.discrete_updates, counts.unrestricted_updates) == (100, 100)
+    assert times["publish"] == pytest.approx([k * 1e-3 for k in range(101)], abs=1e-12)
+    assert times["unrestricted"] == times["discrete"] == times["publish"][:-1]
 
 
 def test_case_30_a_step_of_length_zero():
-    run = started(scheduled=False)
+    run = initialized_run(scheduled=False)
     run.simulator.advance_to(0.125)
     assert run.take_log()[0] == names("tp monitor")
     assert run.counts[2:] == (1, 1)
@@ -331,10 +332,10 @@ class Accumulator(cosim.Component):
 
 
 @pytest.mark.parametrize(
-    ("periods", "seen"),
+    ("periods", "totals"),
     [(0.0, [0, 1, 1, 1, 1, 1]), (3.0, [0, 0, 0, 0, 1, 1]), (2.7, [0, 0, 0, 0, 0, 0])],
 )
-def test_case_26_an_impulse_is_seen_one_period_later(periods, seen):
+def test_case_26_an_impulse_is_seen_one_period_later(periods, totals):
     system = system_of(sum=Accumulator(when=periods * 0.125))
     cosim.Simulator(system, fixed_step=0.1).advance_to(5 * 0.125)
-    assert system.parts["sum"].seen == seen
+    assert system.parts["sum"].seen == totals

@@ -1,4 +1,4 @@
-"""Held witnesses that are sums of states and the time: their slopes have no rounding of constants."""
+"""Held witnesses that are sums of states and time: their slopes are free of the rounding of constants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zero_parts import EitherWayBall, FloorBall
 import cosim
 from cosim.preparation import witness_entry
 
-STEPS = {  # at most so many for two seconds at rest, at an accuracy of 1e-6
+MOST_STEPS = {  # of each method for two seconds at rest, at an accuracy of 1e-6
     **dict.fromkeys(("bogacki_shampine", "dormand_prince", "dormand_prince_853", "esdirk43"), 50),
     **dict.fromkeys(("radau3", "radau5", "runge_kutta_3", "runge_kutta_merson", "tsitouras"), 50),
     **dict.fromkeys(("bdf", "generalized_alpha", "heun", "implicit_euler", "trapezoid"), 500),
@@ -95,7 +95,7 @@ class Clamp(cosim.Component):
 
 
 def run(parts, method, accuracy=1e-6, until=2.0):
-    """A simulator that has arrived there."""
+    """A simulator of parts that has advanced to a time, s."""
     simulator = cosim.Simulator(system_of(**parts), integrator=f"integrators.{method}", accuracy=accuracy)
     simulator.advance_to(until)
     return simulator
@@ -103,7 +103,7 @@ def run(parts, method, accuracy=1e-6, until=2.0):
 
 @pytest.mark.by_turns
 @pytest.mark.parametrize("height", [0.0726, 3.3, -40.0])
-@pytest.mark.parametrize("method", STEPS)
+@pytest.mark.parametrize("method", MOST_STEPS)
 def test_a_ball_at_rest_takes_few_steps_at_any_height(method, height):
     part = FloorBall(floor_height=height)
     system = system_of(ball=part)
@@ -112,16 +112,16 @@ def test_a_ball_at_rest_takes_few_steps_at_any_height(method, height):
     simulator = cosim.Simulator(system, state, integrator=f"integrators.{method}", accuracy=1e-6)
     simulator.advance_to(2.0)
     assert simulator.state["ball.h"] == pytest.approx(height, abs=1e-6)
-    assert [found.kind for found in simulator.findings] == ["zeno", "held"]
-    assert simulator.statistics.steps < STEPS[method]
+    assert [finding.kind for finding in simulator.findings] == ["zeno", "held"]
+    assert simulator.statistics.steps < MOST_STEPS[method]
 
 
 @pytest.mark.parametrize("method", ["runge_kutta_merson", "radau5"])
-def test_the_speed_of_a_floor_counts(method):
+def test_a_ball_on_a_rising_floor_has_its_speed(method):
     simulator = run({"lift": Lift()}, method, until=4.0)
     assert simulator.state["lift.h"] == pytest.approx(3.3 + 0.25 * 4.0, abs=1e-7)
     assert simulator.state["lift.v"] == pytest.approx(0.25, abs=1e-7)
-    assert [found.kind for found in simulator.findings] == ["zeno", "held"]
+    assert [finding.kind for finding in simulator.findings] == ["zeno", "held"]
     assert simulator.statistics.steps < 60
 
 
@@ -129,11 +129,11 @@ def test_the_speed_of_a_floor_counts(method):
 def test_a_relay_slides_on_a_sum_of_states(method):
     until = 0.75
     simulator = run({"relay": Slide()}, method, 1e-8, until)
-    assert [found.kind for found in simulator.findings] == ["chattering", "held"]
+    assert [finding.kind for finding in simulator.findings] == ["chattering", "held"]
     x, v = simulator.state["relay.x"], simulator.state["relay.v"]
     reached = -1.0 + math.sqrt(1.4)  # where 1 - 2.5 t^2 - 5 t = 0
-    left = 1.0 - 2.5 * reached * reached
-    assert x - 2.5 == pytest.approx(left * math.exp(reached - until), abs=1e-6)
+    distance = 1.0 - 2.5 * reached * reached
+    assert x - 2.5 == pytest.approx(distance * math.exp(reached - until), abs=1e-6)
     assert x - 2.5 + v == pytest.approx(0.0, abs=1e-12)
 
 
@@ -146,7 +146,7 @@ def test_a_clamp_stays_at_its_limit(method):
 
 @pytest.mark.parametrize("method", ["runge_kutta_merson", "radau5"])
 def test_straight_and_curved_witnesses_are_held_together(method):
-    """Two of one block, one of another, one that is no sum: each with its own slopes."""
+    """Two witnesses of one block, one of another block, and one that is no sum: each has its own slopes."""
     parts = {
         "a": FloorBall(floor_height=1.5),
         "b": CurvedFloorBall(floor_height=0.5),
@@ -160,39 +160,41 @@ def test_straight_and_curved_witnesses_are_held_together(method):
     simulator = cosim.Simulator(system, state, integrator=f"integrators.{method}", accuracy=1e-6)
     simulator.advance_to(2.0)
     assert {name: simulator.state[f"{name}.h"] for name in heights} == pytest.approx(heights, abs=1e-6)
-    assert sorted(found.witness for found in simulator.findings if found.kind == "held") == [
+    assert sorted(finding.witness for finding in simulator.findings if finding.kind == "held") == [
         f"{name}.floor" for name in heights
     ]
 
 
 def test_which_witnesses_are_straight():
     system = system_of(a=FloorBall(), b=CurvedFloorBall(), c=FloorBall(), d=EitherWayBall(), lift=Lift())
-    found = witness_entry.list_witnesses(system)
-    assert [each.path for each in found if not each.is_straight] == ["b.floor"]
-    blocks = {each.path: each.own_block for each in found}
+    witnesses = witness_entry.list_witnesses(system)
+    assert [witness.path for witness in witnesses if not witness.is_straight] == ["b.floor"]
+    blocks = {witness.path: witness.own_block for witness in witnesses}
     assert blocks["a.floor"] == blocks["c.floor"] >= 0
     assert blocks["d.floor"] >= 0 and blocks["lift.floor"] >= 0
     assert len(set(blocks.values())) == 4
 
 
-def test_differences_nearby_give_the_same_but_for_rounding(monkeypatch):
-    """The general way is the second road: with a floor at 0 both agree, at 3.3 it takes many more steps."""
+def height_and_steps(height):
+    """The height above its floor of a ball that was dropped onto it from 1 cm, and the number of steps."""
+    system = system_of(ball=FloorBall(floor_height=height))
+    state = system.default_state()
+    state["ball.h"] = height + 0.01
+    simulator = cosim.Simulator(system, state, accuracy=1e-6)
+    simulator.advance_to(3.0)
+    return simulator.state["ball.h"] - height, simulator.statistics.steps
 
-    def curved(*fields):
-        return dataclasses.replace(straight(*fields), own_block=-1)
 
-    straight = witness_entry.WitnessEntry
-    found = {}
-    for way in ("straight", "nearby"):
-        if way == "nearby":
-            monkeypatch.setattr(witness_entry, "WitnessEntry", curved)
-        for height in (0.0, 3.3):
-            system = system_of(ball=FloorBall(floor_height=height))
-            state = system.default_state()
-            state["ball.h"] = height + 0.01
-            simulator = cosim.Simulator(system, state, accuracy=1e-6)
-            simulator.advance_to(3.0)
-            found[way, height] = simulator.state["ball.h"] - height, simulator.statistics.steps
-    assert found["straight", 0.0][0] == pytest.approx(found["nearby", 0.0][0], abs=1e-9)
-    assert found["straight", 3.3][0] == pytest.approx(found["nearby", 3.3][0], abs=1e-7)
-    assert found["straight", 3.3][1] < found["nearby", 3.3][1] - 100
+def test_slopes_by_differences_give_the_same_run_but_for_rounding(monkeypatch):
+    """Differences are the way of curved witnesses: at a height of 3.3 they take many more steps."""
+    straight = {height: height_and_steps(height) for height in (0.0, 3.3)}
+    witness_class = witness_entry.WitnessEntry
+    monkeypatch.setattr(
+        witness_entry,
+        "WitnessEntry",
+        lambda *fields: dataclasses.replace(witness_class(*fields), own_block=-1),
+    )
+    differences = {height: height_and_steps(height) for height in (0.0, 3.3)}
+    assert straight[0.0][0] == pytest.approx(differences[0.0][0], abs=1e-9)
+    assert straight[3.3][0] == pytest.approx(differences[3.3][0], abs=1e-7)
+    assert straight[3.3][1] < differences[3.3][1] - 100

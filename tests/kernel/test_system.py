@@ -1,4 +1,4 @@
-"""One system, many simulators."""
+"""What simulators of one system share, and how a system finds variables by path and by kind."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from cosim_mechanics import Multibody
 
 
 class Bouncer(FallingBall):
-    """A ball that is late by a delay, and counted."""
+    """A ball that counts its bounces."""
 
     bounces = cosim.discrete(dtype=int)
 
@@ -21,47 +21,57 @@ class Bouncer(FallingBall):
         bounces_next[0] = bounces + 1
 
 
-def test_simulators_of_one_system_share_nothing_that_a_run_writes():
-    """Whatever came between, of the same method or of another one."""
+def delayed_ball():
+    """A system of a ball, with its height of 50 ms ago."""
+    model = cosim.Model("bouncer")
+    model.add(Bouncer, "ball")
+    model.measure("measures.delay", "late", source="ball.height", delay=0.05)
+    return model.build()
 
-    def built():
-        model = cosim.Model("bouncer")
-        model.add(Bouncer, "ball")
-        model.measure("measures.delay", "late", source="ball.height", delay=0.05)
-        return model.build()
 
-    def simulator(system, method="runge_kutta_merson", accuracy=1e-6, **options):
-        return cosim.Simulator(system, integrator=f"integrators.{method}", accuracy=accuracy, **options)
+def simulator_of(system, method="runge_kutta_merson", accuracy=1e-6, **options):
+    return cosim.Simulator(system, integrator=f"integrators.{method}", accuracy=accuracy, **options)
 
-    def end(one):
-        one.advance_to(1.4)
-        return one.state.to_bytes(), [(event.cause, event.time) for event in one.events]
 
-    expected = []
-    for first in (0.6, 0.9):
-        alone = simulator(built())
-        alone.advance_to(first)
-        expected.append(end(alone))
-    system = built()
-    one, two = simulator(system), simulator(system)
+def outcome(simulator):
+    """The bytes of the State at 1.4 s, and all events."""
+    simulator.advance_to(1.4)
+    return simulator.state.to_bytes(), [(event.cause, event.time) for event in simulator.events]
+
+
+def test_simulators_of_one_system_share_no_array_that_a_run_writes():
+    system = delayed_ball()
+    first, second = (simulator_of(system).compiled_step.arrays for _ in range(2))
     written = [name for name, role in ROLES.items() if role not in ("constant", "computed")]
     for name in [*written, "program", "choice"]:
-        mine, other = (getattr(each.compiled_step.arrays, name) for each in (one, two))
-        assert not np.shares_memory(mine, other), name
-    one.advance_to(0.6)
-    others = [
-        simulator(system, "bdf"),
-        simulator(system, accuracy=1e-3),
-        simulator(system, endless_events="report"),
-        simulator(system, "runge_kutta_4", fixed_step=0.01),
+        assert not np.shares_memory(getattr(first, name), getattr(second, name)), name
+
+
+def test_simulators_of_one_system_do_not_disturb_each_other():
+    """Two runs in turns, with runs of other methods and settings between their calls."""
+    stops = (0.6, 0.9)
+    expected = []
+    for stop in stops:
+        alone = simulator_of(delayed_ball())
+        alone.advance_to(stop)
+        expected.append(outcome(alone))
+
+    system = delayed_ball()
+    simulators = [simulator_of(system) for _ in stops]
+    simulators[0].advance_to(stops[0])
+    further = [
+        simulator_of(system, "bdf"),
+        simulator_of(system, accuracy=1e-3),
+        simulator_of(system, endless_events="report"),
+        simulator_of(system, "runge_kutta_4", fixed_step=0.01),
     ]
-    two.advance_to(0.9)
-    for other in others:
-        other.advance_to(1.0)
-    assert [end(one), end(two)] == expected
+    simulators[1].advance_to(stops[1])
+    for simulator in further:
+        simulator.advance_to(1.0)
+    assert [outcome(simulator) for simulator in simulators] == expected
 
 
-def test_paths_are_found_however_many_are_asked_for(monkeypatch):
+def test_more_paths_are_found_than_are_cached(monkeypatch):
     monkeypatch.setattr("cosim.system.system_variables.KEPT_SIGNALS", 2)
     model, heights = cosim.Model("balls"), {f"ball{i}.height": 1.0 + i for i in range(5)}
     for path, height in heights.items():
@@ -73,18 +83,18 @@ def test_paths_are_found_however_many_are_asked_for(monkeypatch):
     assert len(system._signals) <= 2
 
 
-def test_many_paths_mean_what_each_means_alone():
+def test_columns_of_many_paths_are_those_of_each_path_alone():
     arm = Multibody("arm", gravity=(0.0, 0.0, -9.81))
     for i in range(3):
         body = arm.body(f"body{i}", mass=1.0, inertia=(0.1, 0.1, 0.1))
         arm.joint("pin", name=f"pin{i}", child=body, parent="ground" if i == 0 else f"body{i - 1}")
     arm.add("measures.maximum", "most", source="pin0.q")
     system = arm.build()
-    joint = system.signal("body0.x")
-    assert joint.slot.size == 1 and joint.units == ("m",)  # a name for an element, with a unit of its own
+    element = system.signal("body0.x")
+    assert element.slot.size == 1 and element.units == ("m",)  # of a vector with several units
     paths = [*system.variables, "pin1.q_dot", "pin0.q[0]", "most"]
     alone = [system.assembly.wiring.signal(path) for path in paths]
-    for _ in range(2):  # the names of a class are known from then on
+    for _ in range(2):  # the second time names of classes come from a cache
         arrays, offsets, sizes, units, kinds = system.signal_columns(paths)
         assert [Slot(*slot) for slot in zip(arrays, offsets, sizes, strict=True)] == [s.slot for s in alone]
         assert units == [signal.units for signal in alone]
@@ -95,20 +105,24 @@ def test_many_paths_mean_what_each_means_alone():
             system.signal_columns([path])
 
 
-def test_variables_of_some_kinds_are_those_of_all_variables():
-    def made():
-        arm = Multibody("arm", gravity=(0.0, 0.0, -9.81))
-        body = arm.body("body", mass=1.0, inertia=(0.1, 0.1, 0.1))
-        arm.joint("pin", name="pin", child=body, parent="ground")
-        arm.add("measures.maximum", "most", source="pin.q")
-        arm.add("measures.integrate", "area", source="pin.q")
-        return arm.build()
+def arm_with_measures():
+    arm = Multibody("arm", gravity=(0.0, 0.0, -9.81))
+    body = arm.body("body", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    arm.joint("pin", name="pin", child=body, parent="ground")
+    arm.add("measures.maximum", "most", source="pin.q")
+    arm.add("measures.integrate", "area", source="pin.q")
+    return arm.build()
 
-    system, kinds = made(), {v.kind for v in made().variables.values()}
+
+def test_variables_of_some_kinds_are_a_selection_of_all_variables():
+    """Of a new system, and of one whose variables have all been listed before."""
+    system, all_variables = arm_with_measures(), list(arm_with_measures().variables.values())
+    kinds = {variable.kind for variable in all_variables}
     assert {"measure", "parameter", "cache", "position"} <= kinds
     for chosen in [(), ("nothing",), *((kind,) for kind in kinds), ("output", "measure"), tuple(kinds)]:
-        expected = [v for v in made().variables.values() if v.kind in chosen]
-        for found in (made().variables_of(*chosen), system.variables_of(*chosen)):
-            assert list(found.values()) == expected and list(found) == [v.path for v in expected]
-        assert list(system.variables)  # known from here on
-    assert system.outputs == made().outputs == tuple(system.variables_of("output", "measure"))
+        expected = [variable for variable in all_variables if variable.kind in chosen]
+        for variables in (arm_with_measures().variables_of(*chosen), system.variables_of(*chosen)):
+            assert list(variables.values()) == expected
+            assert list(variables) == [variable.path for variable in expected]
+        assert list(system.variables)
+    assert system.outputs == arm_with_measures().outputs == tuple(system.variables_of("output", "measure"))

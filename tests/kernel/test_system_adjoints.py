@@ -1,4 +1,4 @@
-"""How what a system computes depends on what it is made of: against closed forms and against its tangents."""
+"""Adjoints of all that a system computes: against closed forms, and against its tangents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from test_system_tangents import InPython, Valve, engine, oscillator
+from tangent_parts import InPython, Valve, engine, oscillator
 
 import cosim
 from cosim.kit import kernel_derivatives, tangent_of
@@ -14,10 +14,11 @@ from cosim.system.system_adjoints import SystemAdjoints
 from cosim.testing import check_adjoints
 from cosim_compiler.derivatives.tangents import NoTangentError
 
-FEWEST = 300
+FEWEST_KERNELS = 300  # of all registered components: else the list was not read
 
 
 def weights_of(system: cosim.System, path: str) -> np.ndarray:
+    """1 for one computed variable and 0 for all others."""
     weights = np.zeros(system.arrays(system.default_state())[5].size)
     weights[system.signal(path).slot.offset] = 1.0
     return weights
@@ -27,11 +28,11 @@ def test_one_part_against_its_closed_form() -> None:
     system, state = oscillator()
     saved = state.to_bytes()
     pull = 1.5 - 8.0 * 0.027 + 0.5 * 0.04
-    found = system.adjoints.along(state, weights_of(system, "o.power"))
+    adjoint = system.adjoints.along(state, weights_of(system, "o.power"))
 
     def of(path: str) -> float:
         slot = system.written_slot(path)
-        return float(found[slot.array][slot.offset])
+        return float(adjoint[slot.array][slot.offset])
 
     expected = {
         "o.height": -24.0 * 0.09 * -0.2 * 0.7,
@@ -42,17 +43,17 @@ def test_one_part_against_its_closed_form() -> None:
         "o.force": -0.2 * 0.7,
     }
     assert {path: of(path) for path in expected} == pytest.approx(expected, rel=1e-14)
-    assert found["time"] == pytest.approx(pull * -0.2, rel=1e-14)
+    assert adjoint["time"] == pytest.approx(pull * -0.2, rel=1e-14)
     assert state.to_bytes() == saved
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("turned", [0.0, 0.2])
-def test_every_block_of_a_mount_against_its_tangent(turned: float) -> None:
+@pytest.mark.parametrize("angle", [0.0, 0.2])
+def test_every_block_of_a_mount_against_its_tangent(angle: float) -> None:
     """Also where it stands still: a branch by == that saves work is no law."""
     system = engine()
     state = system.default_state()
-    state.set_y(np.array(state.y) + turned * np.cos(np.arange(system.ny)))
+    state.set_y(np.array(state.y) + angle * np.cos(np.arange(system.ny)))
     assert check_adjoints(state) > 10
 
 
@@ -71,10 +72,9 @@ def test_a_whole_evaluation_against_its_tangent() -> None:
     forward = system.tangents.moved(
         state, {"engine.mass": 2.0, "rubber.stiffness": np.arange(6.0), "time": 1.0}, y
     )
-    expected = float(weights @ forward["c"])
-    found = back["y"] @ y + 2.0 * back["p"][mass.offset] + back["time"]
-    found += back["p"][stiffness.offset : stiffness.offset + 6] @ np.arange(6.0)
-    assert found == pytest.approx(expected, rel=1e-12)
+    change = back["y"] @ y + 2.0 * back["p"][mass.offset] + back["time"]
+    change += back["p"][stiffness.offset : stiffness.offset + 6] @ np.arange(6.0)
+    assert change == pytest.approx(float(weights @ forward["c"]), rel=1e-12)
 
 
 def test_each_block_of_a_part_against_its_tangent() -> None:
@@ -89,10 +89,10 @@ def test_the_adjoint_of_an_authors_tangent_follows_from_it() -> None:
     model = cosim.Model("m")
     model.add(Valve(), "valve")
     system = model.build()
-    found = system.adjoints.along(system.default_state(), weights_of(system, "valve.flow"))
+    adjoint = system.adjoints.along(system.default_state(), weights_of(system, "valve.flow"))
     slot = system.written_slot("valve.pressure")
     slope = 1.0 / 13.0 / (2.0 * math.sqrt(2.0))
-    assert found["d"][slot.offset] == pytest.approx(slope, rel=1e-14)
+    assert adjoint["d"][slot.offset] == pytest.approx(slope, rel=1e-14)
 
 
 def scale(values):
@@ -118,10 +118,10 @@ class Scaled(cosim.Component):
         scale(out)
 
 
-def test_what_has_no_adjoint_is_described_with_the_line() -> None:
-    (found,) = kernel_derivatives(Scaled)
-    assert found.refusal == ""
-    assert "evaluate: scale" in found.no_adjoint
+def test_a_function_without_an_adjoint_is_described_with_its_line() -> None:
+    (kernel,) = kernel_derivatives(Scaled)
+    assert kernel.refusal == ""
+    assert "evaluate: scale" in kernel.no_adjoint
     model = cosim.Model("m")
     model.add(Scaled(), "s")
     system = model.build()
@@ -131,13 +131,13 @@ def test_what_has_no_adjoint_is_described_with_the_line() -> None:
 
 @pytest.mark.thorough
 def test_every_kernel_function_of_a_registered_component_has_an_adjoint() -> None:
-    listed = [cosim.registry().get("component", e.id) for e in cosim.registry().entries("component")]
-    found = [kernel for cls in listed for kernel in kernel_derivatives(cls)]
-    assert len(found) > FEWEST
-    assert [f"{kernel.name}: {kernel.no_adjoint}" for kernel in found if kernel.no_adjoint] == []
+    classes = [entry.cls for entry in cosim.registry().entries("component")]
+    kernels = [kernel for cls in classes for kernel in kernel_derivatives(cls)]
+    assert len(kernels) > FEWEST_KERNELS
+    assert [f"{kernel.name}: {kernel.no_adjoint}" for kernel in kernels if kernel.no_adjoint] == []
 
 
-def test_what_has_no_adjoint_is_named() -> None:
+def test_a_part_in_plain_python_has_no_adjoint() -> None:
     model = cosim.Model("m")
     model.add(InPython(), "slow")
     system = model.build()

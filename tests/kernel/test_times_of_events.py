@@ -1,4 +1,4 @@
-"""``cosim.at``: one time or several, numbers or text with a unit, and what is said of anything else."""
+"""``cosim.at`` takes one time or several, as numbers or as text with a unit, and refuses anything else."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ import cosim
 @pytest.mark.parametrize(
     ("times", "expected"), [(0.7, (0.7,)), ("20 ms", (0.02,)), ([1, "500 ms"], (0.5, 1.0))]
 )
-def test_times(times: Any, expected: tuple[float, ...]) -> None:
+def test_events_happen_at_the_given_times(times: Any, expected: tuple[float, ...]) -> None:
     class Marked(cosim.Component):
-        """Counts events at given times."""
+        """Counts events at these times."""
 
         count = cosim.discrete(dtype=int)
 
@@ -27,6 +27,6 @@ def test_times(times: Any, expected: tuple[float, ...]) -> None:
 
 
 @pytest.mark.parametrize("times", ["20 kg", [None], [], [float("nan")], [0.5, "soon"]])
-def test_what_is_no_time_is_said(times: Any) -> None:
+def test_other_values_are_refused(times: Any) -> None:
     with pytest.raises(cosim.ContractError, match=r"cosim\.at\("):
         cosim.at(times, does="discrete")

@@ -1,4 +1,4 @@
-"""The nodes of a syntax tree come in the order of Python's own walk; contexts of names are left out."""
+"""`tree_nodes` gives the nodes of a syntax tree in the order of `ast.walk`, without contexts of names."""
 
 import ast
 from pathlib import Path
@@ -25,6 +25,6 @@ TEXTS = {
 def test_nodes_are_those_of_ast_walk(text):
     tree = ast.parse(text)
     expected = [node for node in ast.walk(tree) if not isinstance(node, ast.expr_context)]
-    found = tree_nodes(tree)
-    assert len(found) == len(expected)
-    assert all(node is other for node, other in zip(found, expected, strict=True))
+    nodes = tree_nodes(tree)
+    assert len(nodes) == len(expected)
+    assert all(node is expected_node for node, expected_node in zip(nodes, expected, strict=True))

@@ -1,8 +1,7 @@
-"""How many files a reader opens who follows an event, a remembered value or a parameter.
+"""How many files a reader opens to follow an event, a delayed value or a parameter.
 
-Measured with `sys.setprofile` in plain Python (`walk_run.py`). The bounds are goals of the design: a walk
-that becomes longer has a border more than it needs. The file in which the ball's handler stands is a test's
-and counts as one more.
+Measured with `sys.setprofile` in plain Python (`walk_run.py`). The bounds are goals of the design: a longer
+walk has a border more than it needs. The file of the component, here one of the tests, counts as one more.
 """
 
 from __future__ import annotations
@@ -17,24 +16,23 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
-OWN_FILE = 1
-"""That of the component."""
+COMPONENT_FILE = 1
 
 
 @pytest.fixture(scope="module")
 def walks() -> dict[str, Any]:
     """The files of each walk, in the order in which they are met first."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(HERE / "walk_run.py")],
         env={**os.environ, "COSIM_PLAIN": "1"},
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    assert found["bounces"] == 1
-    return found
+    assert process.returncode == 0, process.stderr
+    files: dict[str, Any] = json.loads(process.stdout)
+    assert files["bounces"] == 1
+    return files
 
 
 def test_an_event_is_followed_in_ten_files(walks: dict[str, Any]) -> None:
@@ -43,7 +41,7 @@ def test_an_event_is_followed_in_ten_files(walks: dict[str, Any]) -> None:
     assert event[0] == "cosim/simulation/simulator.py"
     assert event[-1] == "cosim/walker.py"
     assert {"cosim/step/step.py", "cosim/step/updates.py"} < set(event)
-    assert len(event) + OWN_FILE <= 10, event
+    assert len(event) + COMPONENT_FILE <= 10, event
 
 
 def test_the_value_of_a_delay_is_followed_in_five_files(walks: dict[str, Any]) -> None:
@@ -62,4 +60,4 @@ def test_a_parameter_passes_eight_files(walks: dict[str, Any]) -> None:
     parameter = walks["parameter"]
     borders = {"cosim/model/model.py", "cosim/component/values.py", "cosim/system/allocation.py"}
     assert borders < set(parameter)
-    assert len(parameter) + OWN_FILE <= 8, parameter
+    assert len(parameter) + COMPONENT_FILE <= 8, parameter

@@ -13,7 +13,7 @@ MERSON = "integrators.runge_kutta_merson"
 
 
 def clock_class(does, direction="both"):
-    """A `Clock` whose witness has a handler that notes when it ran."""
+    """A `Clock` class with a witness, and with a handler that stores when it ran unless `does` is empty."""
 
     class Ringing(Clock):
         """Rings."""
@@ -42,7 +42,7 @@ def clock_class(does, direction="both"):
 
 
 def clocks(*whens, does="publish", direction="both", start=0.0, **options):
-    """A simulator of clocks, and the lists of times at which they rang."""
+    """A simulator of clocks that ring at some times, and the list of each in which it stores when it rang."""
     parts = {f"clock{i}": clock_class(does, direction)(when=when) for i, when in enumerate(whens)}
     system = system_of(**parts)
     state = system.default_state()
@@ -52,7 +52,7 @@ def clocks(*whens, does="publish", direction="both", start=0.0, **options):
 
 @pytest.mark.parametrize("before", [-1.0, 0.0, 1.0])
 @pytest.mark.parametrize("after", [-1.0, 0.0, 1.0, math.nan])
-def test_case_40_trigger_table(before, after):
+def test_case_40_which_pairs_of_values_trigger(before, after):
     falls, rises = before > 0 and after <= 0, before < 0 and after >= 0
     expected = {FALLING: falls, RISING: rises, BOTH: falls or rises}
     for direction, fires in expected.items():
@@ -68,7 +68,7 @@ def test_case_40_trigger_table(before, after):
         (0.0, "rising", -1.0, (1.0,), [0.0]),
     ],
 )
-def test_case_41_clocks(when, direction, start, stops, expected):
+def test_case_41_a_clock_rings_when_its_witness_crosses(when, direction, start, stops, expected):
     simulator, (rings,) = clocks(when, direction=direction, start=start, fixed_step=1.0)
     for stop in stops:
         simulator.advance_to(stop)
@@ -90,7 +90,7 @@ def test_case_43_error_control_without_accuracy():
 
 
 @pytest.mark.parametrize("k", range(9))
-def test_case_44_window_of_fixed_steps(k):
+def test_case_44_isolation_window_of_fixed_steps(k):
     accuracy = 10.0**-k
     simulator, (rings,) = clocks(1.0, fixed_step=10.0, accuracy=accuracy)
     assert simulator.witness_time_isolation == pytest.approx(0.01 * accuracy * 10.0)
@@ -100,14 +100,14 @@ def test_case_44_window_of_fixed_steps(k):
 
 
 @pytest.mark.parametrize("accuracy", [0.1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12])
-def test_case_45_window_under_error_control(accuracy):
+def test_case_45_isolation_window_under_error_control(accuracy):
     simulator, (rings,) = clocks(1.0 / 3.0, maximum_step=1.0, accuracy=accuracy)
     simulator.advance_to(1.0)
     assert len(rings) == 1
     assert 0.0 <= rings[0] - 1.0 / 3.0 <= 0.01 * accuracy
 
 
-def test_case_46_two_at_once():
+def test_case_46_two_witnesses_of_one_instant_ring_together():
     simulator, rings = clocks(1.0, 1.0, maximum_step=2.0, accuracy=1e-12)
     simulator.advance_to(2.0)
     assert len(rings[0]) == 1
@@ -115,15 +115,15 @@ def test_case_46_two_at_once():
     assert 1.0 <= rings[0][0] <= 1.0 + 1e-14
 
 
-def test_case_48_two_in_one_step():
+def test_case_48_two_witnesses_that_cross_in_one_step_each_end_one():
     simulator, rings = clocks(1.0, 2.0, maximum_step=3.0, accuracy=1e-12)
     simulator.advance_to(2.1)
-    assert [len(r) for r in rings] == [1, 1]
+    assert [len(times) for times in rings] == [1, 1]
     assert 0.0 <= rings[0][0] - 1.0 <= 2e-14
     assert 0.0 <= rings[1][0] - 2.0 <= 2e-14
 
 
-def test_case_49_witness_and_period():
+def test_case_49_a_witness_does_not_move_periodic_events():
     times = []
 
     class Publisher(cosim.Component):
@@ -151,8 +151,8 @@ def test_case_51_a_witness_without_handler_only_ends_the_step():
         simulator.step(1.0)
         ends.append(simulator.state.time)
     assert min(abs(end - 1.0 / 3.0) for end in ends) <= 1e-12
-    s = simulator.statistics
-    assert (s.publishes, s.discrete_updates, s.unrestricted_updates) == (0, 0, 0)
+    counts = simulator.statistics
+    assert (counts.publishes, counts.discrete_updates, counts.unrestricted_updates) == (0, 0, 0)
 
 
 def test_case_52_publish_at_the_end_update_at_the_start_of_the_next_step():
@@ -177,16 +177,18 @@ def ball(**options):
 
 
 def impacts(simulator):
-    return [e.time for e in simulator.events if e.handler == "ball.bounce"]
+    """The times of all bounces."""
+    return [event.time for event in simulator.events if event.handler == "ball.bounce"]
 
 
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-6, 1e-8])
 def test_case_55_bouncing_ball(accuracy):
     simulator = ball(accuracy=accuracy)
     simulator.advance_to(10.5)
-    found, window = impacts(simulator), simulator.witness_time_isolation
-    assert len(found) == 4
-    for k, (time, exact) in enumerate(zip(found, IMPACTS, strict=True)):
+    times, window = impacts(simulator), simulator.witness_time_isolation
+    assert len(times) == 4
+    for k, (time, exact) in enumerate(zip(times, IMPACTS, strict=True)):
+        # an impact is late by up to a window, and delays each later one by up to two
         assert -1e-12 <= time - exact <= (2 * k + 1) * window + 1e-12
     assert simulator.state["ball.bounces"] == 4
     assert simulator.state["ball.alarms"] == 1
@@ -202,26 +204,23 @@ def test_case_57_two_changes_of_sign_in_one_step_are_found():
     class Parabola(Clock):
         """Is negative from 0.4 to 0.6."""
 
-        hits: list = []
-
         @cosim.witness
         def sign(t):
             return (t - 0.4) * (t - 0.6)
 
         @cosim.on(sign, does="publish")
         def note(self, state):
-            self.hits.append(state.time)
+            times.append(state.time)
 
+    times = []
     system = system_of(parabola=Parabola)
     cosim.Simulator(system, accuracy=1e-6, fixed_step=1.0).advance_to(1.0)
-    assert Parabola.hits == pytest.approx([0.4, 0.6], abs=1e-7)
+    assert times == pytest.approx([0.4, 0.6], abs=1e-7)
 
 
-def test_a_step_of_time_alone_is_isolated_too():
+def test_a_witness_of_a_system_without_states_is_isolated():
     class Timer(cosim.Component):
         """Nothing but a witness."""
-
-        hits: list = []
 
         @cosim.witness
         def due(t):
@@ -229,10 +228,11 @@ def test_a_step_of_time_alone_is_isolated_too():
 
         @cosim.on(due, does="publish")
         def note(self, state):
-            self.hits.append(state.time)
+            times.append(state.time)
 
+    times = []
     cosim.Simulator(system_of(timer=Timer), accuracy=1e-6).advance_to(1.0)
-    assert Timer.hits == pytest.approx([0.3], abs=1e-7)
+    assert times == pytest.approx([0.3], abs=1e-7)
 
 
 class Switched(cosim.Component):
@@ -259,7 +259,7 @@ class Switched(cosim.Component):
 
 
 @pytest.mark.parametrize(("early", "time"), [(True, 0.25), (False, 0.75)])
-def test_an_option_switches_a_witness(early, time):
+def test_an_option_switches_a_witness_on_or_off(early, time):
     simulator = cosim.Simulator(system_of(switched=Switched(early=early)), accuracy=1e-9)
     simulator.advance_to(1.0)
     simulator.advance_pending_events()

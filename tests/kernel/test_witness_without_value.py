@@ -1,4 +1,4 @@
-"""A witness that is not a number does not fire, and a finding says so."""
+"""A witness whose value is not a number does not trigger, and a finding says so."""
 
 import math
 
@@ -52,13 +52,15 @@ class Gap(cosim.Component):
         pass
 
 
-def started(part: type, **options: object) -> cosim.Simulator:
+def simulator_of(part: type, **options: object) -> cosim.Simulator:
+    """A simulator of one part, ``fuel``."""
     model = cosim.Model("tank")
     model.add(part, "fuel")
     return cosim.Simulator(model.build(), **options)
 
 
-def unknown(simulator: cosim.Simulator) -> list[tuple[float, str]]:
+def nan_findings(simulator: cosim.Simulator) -> list[tuple[float, str]]:
+    """The times and witnesses of the findings about values that are no numbers."""
     return [(f.time, f.witness) for f in simulator.findings if f.kind == "not a number"]
 
 
@@ -66,40 +68,40 @@ def unknown(simulator: cosim.Simulator) -> list[tuple[float, str]]:
     "options", [{"accuracy": 1e-6}, {"integrator": "integrators.runge_kutta_4", "fixed_step": 0.25}]
 )
 def test_a_witness_that_becomes_nan_is_named_once(options: dict[str, object]) -> None:
-    simulator = started(Fuel, **options)
+    simulator = simulator_of(Fuel, **options)
     for end in (0.5, 2.0, 3.0, 4.0):
         simulator.advance_to(end)
-    [(time, witness)] = unknown(simulator)
+    [(time, witness)] = nan_findings(simulator)
     assert witness == "fuel.low"
     assert 1.0 <= time <= 2.0
     assert "number (NaN)" in str(next(f for f in simulator.findings if f.witness == witness))
     assert simulator.state["fuel.fired"] == 1  # before that
 
 
-def test_one_that_has_no_value_at_the_start_is_named() -> None:
-    simulator = started(Fuel, accuracy=1e-6)
+def test_a_witness_without_a_value_at_the_start_is_named() -> None:
+    simulator = simulator_of(Fuel, accuracy=1e-6)
     simulator.state["fuel.left"] = -1.0
     simulator.initialize()
-    assert unknown(simulator) == [(0.0, "fuel.low")]
+    assert nan_findings(simulator) == [(0.0, "fuel.low")]
 
 
-def test_what_an_event_prevents_is_not_reported() -> None:
+def test_a_value_that_an_event_prevents_is_not_reported() -> None:
     """The step in which the tank would have become empty ends at the refill."""
-    simulator = started(Refilled, accuracy=1e-3)
+    simulator = simulator_of(Refilled, accuracy=1e-3)
     simulator.advance_to(10.0)
     assert simulator.state["fuel.fired"] >= 15
-    assert unknown(simulator) == []
+    assert nan_findings(simulator) == []
 
 
-def test_a_gap_inside_a_step_is_seen() -> None:
-    simulator = started(Gap, accuracy=1e-6, integrator="integrators.runge_kutta_4", fixed_step=1.0)
+def test_a_gap_of_values_inside_a_step_is_found() -> None:
+    simulator = simulator_of(Gap, accuracy=1e-6, integrator="integrators.runge_kutta_4", fixed_step=1.0)
     simulator.advance_to(1.0)
-    [(time, witness)] = unknown(simulator)
+    [(time, witness)] = nan_findings(simulator)
     assert witness == "fuel.close"
     assert 0.3 <= time <= 0.7
 
 
-def test_a_run_says_so() -> None:
+def test_a_result_has_the_finding() -> None:
     model = cosim.Model("tank")
     model.add(Fuel, "fuel")
     result = model.simulate(until=2.0, accuracy=1e-6)

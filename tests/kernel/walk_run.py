@@ -1,4 +1,4 @@
-"""A process, in plain Python: what files an event, a remembered value and a parameter pass; a JSON object.
+"""A process in plain Python that prints which files an event, a delayed value and a parameter pass (JSON).
 
 A ball bounces once, and a delay shows where it was. Only files of this project that a reader opens count:
 no adapters and entry points, which are made from declarations, and no stand-in for a call by address.
@@ -41,23 +41,23 @@ def file_of(frame: FrameType) -> str:
 
 @functools.cache
 def file_called(name: str) -> str:
-    """The same by the name that Python has for the file; it is asked for in each call and return."""
+    """The same by the name of the file; cached, since each call and return needs it."""
     path = Path(name)
     home = next((home for home in HOMES if home in path.parents), None)
     return "" if home is None else f"{HOMES[home]}/{path.relative_to(home).as_posix()}"
 
 
 def stack_between(frame: FrameType, first: str) -> list[str]:
-    """The files on the stack, from the outermost call of the function `first` inward; empty without one."""
+    """The files on the stack from the outermost call of the function `first` inward; empty without a call."""
     files: list[str] = []
-    found: list[str] = []
-    at: FrameType | None = frame
-    while at is not None:
-        files.insert(0, file_of(at))
-        if at.f_code.co_qualname == first:
-            found = list(files)
-        at = at.f_back
-    return [*dict.fromkeys(filter(None, found))]
+    inner_files: list[str] = []
+    caller: FrameType | None = frame
+    while caller is not None:
+        files.insert(0, file_of(caller))
+        if caller.f_code.co_qualname == first:
+            inner_files = list(files)
+        caller = caller.f_back
+    return [*dict.fromkeys(filter(None, inner_files))]
 
 
 def holds(value: Any, depth: int = 0) -> bool:
@@ -128,8 +128,8 @@ def main() -> None:
     simulator.initialize()
     walks.during(lambda: simulator.advance_to(0.5))
     assert simulator.state.clock.time == 0.5
-    found = {name: list(getattr(walks, name)) for name in ("event", "remembered", "read", "parameter")}
-    print(json.dumps({**found, "bounces": int(simulator.state["ball.bounces"])}))
+    files = {name: list(getattr(walks, name)) for name in ("event", "remembered", "read", "parameter")}
+    print(json.dumps({**files, "bounces": int(simulator.state["ball.bounces"])}))
 
 
 if __name__ == "__main__":

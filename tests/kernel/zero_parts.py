@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kernel_parts import system_of
+
 import cosim
 
 
@@ -287,3 +289,105 @@ class Bystander(cosim.Component):
     @cosim.every(0.05, does="unrestricted")
     def multiply(x, factor, x_next):
         x_next[0] = factor * x
+
+
+class Ramp(cosim.Component):
+    """Goes up at a constant rate through 0.7; its witness triggers upward."""
+
+    x = cosim.auxiliary_state()
+    rate = cosim.discrete(start=1.0)
+    events = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(rate, x_dot):
+        x_dot[0] = rate
+
+    @cosim.witness(direction="rising")
+    def top(x):
+        return x - 0.7
+
+    @cosim.on(top, does="unrestricted")
+    def count(events, events_next):
+        events_next[0] = events + 1
+
+
+class Passage(cosim.Component):
+    """Goes up at a rate through a height."""
+
+    x = cosim.auxiliary_state()
+    rate = cosim.parameter(default=1.0)
+    height = cosim.parameter(default=0.5)
+    events = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(rate, x_dot):
+        x_dot[0] = rate
+
+    @cosim.witness(direction="rising")
+    def top(x, height):
+        return x - height
+
+    @cosim.on(top, does="discrete")
+    def count(events, events_next):
+        events_next[0] = events + 1
+
+
+class Gate(cosim.Component):
+    """A witness of an input, which jumps where it is written."""
+
+    x = cosim.auxiliary_state()
+    signal = cosim.input(unit="1")
+    events = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(x_dot):
+        x_dot[0] = 1.0
+
+    @cosim.witness(direction="rising")
+    def opened(signal):
+        return signal - 1.0
+
+    @cosim.on(opened, does="discrete")
+    def count(events, events_next):
+        events_next[0] = events + 1
+
+
+class Buffer(cosim.Component):
+    """A point that is stopped at a wall, is put behind it, and comes back to it and no farther."""
+
+    x = cosim.position(unit="m", start=0.35)
+    v = cosim.speed(unit="m/s", start=-1.0)
+    is_put = cosim.parameter(unit="1", default=1.0)
+    stops = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(v, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = 0.0
+
+    @cosim.witness(direction="falling")
+    def wall(x):
+        return x
+
+    @cosim.on(wall, does="unrestricted")
+    def stop(stops, v_next, stops_next):
+        v_next[0] = 0.0
+        stops_next[0] = stops + 1
+
+    @cosim.every("0.1 s", does="unrestricted")
+    def move(t, is_put, x_next, v_next):
+        if is_put == 1.0 and 0.95 < t < 1.05:
+            x_next[0] = -0.3
+            v_next[0] = 1.0
+        if 1.25 < t < 1.35:
+            v_next[0] = -1.0
+
+
+def simulator_of(part, method="integrators.dormand_prince", step=None, accuracy=1e-6, **starts):
+    """A simulator of one part, ``part``; `starts` are states, `step` the length of fixed steps (s)."""
+    system = system_of(part=part)
+    state = system.default_state()
+    for name, value in starts.items():
+        state[f"part.{name}"] = value
+    options = {"fixed_step": step} if step else {}
+    return cosim.Simulator(system, state, integrator=method, accuracy=accuracy, **options)

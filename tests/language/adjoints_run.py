@@ -1,10 +1,10 @@
-"""Adjoints of random programs: their values, on each road, and against their tangents."""
+"""Adjoints of random programs: compiled against plain Python, and against their tangents."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from language_tools import compiled_together
@@ -15,95 +15,88 @@ from cosim_compiler.code import BY_LLVM, Coder
 from cosim_compiler.derivatives.adjoints import Adjoint, adjoint_function
 from cosim_compiler.derivatives.tangents import tangent_function
 
-ROOM = 100_000
-VIEWS = 1
-"""Of the views of a program those of reals."""
+TAPE_SIZE = 100_000
+TAPE_START = 2.0
+"""The first free place of an empty tape, which is stored at its place 0."""
 
 
-class Recorded(NamedTuple):
-    """What both functions leave behind."""
-
-    values: Any
-    tape: Any
-    used: float
-    adjoints: Any
-    left: float
+def with_tape(arguments_of_tangent: list[Any]) -> list[Any]:
+    """Arguments of a recording function: those of a tangent, the offset of its view, and an empty tape."""
+    tape = np.zeros(TAPE_SIZE)
+    tape[0] = TAPE_START
+    return [*arguments_of_tangent[:-1], np.int64(0), tape, arguments_of_tangent[-1]]
 
 
-def with_tape(given: list[Any]) -> list[Any]:
-    """Arguments of a recording function: those of a tangent, where its view begins, and a tape."""
-    tape = np.zeros(ROOM)
-    tape[0] = 2.0
-    return [*given[:-1], np.int64(0), tape, given[-1]]
-
-
-def go_back(reverse: Any, given: list[Any], weights: Any) -> tuple[Any, float]:
-    """The adjoints of x, t and a, from weights of the result and of a."""
-    root, bars = weights[1:].copy(), np.zeros(2)
+def reversed_adjoints(reverse: Any, recorded: list[Any], weights: Any) -> tuple[Any, float]:
+    """The adjoints of x, t and a from weights of the result and of a, and the free place of the tape."""
+    a_bar, number_bars = weights[1:].copy(), np.zeros(2)
+    tape = recorded[-2]
     with np.errstate(all="ignore"):
-        reverse(root, np.float64(weights[0]), given[-2], bars)
-    return np.concatenate([bars, root]), float(given[-2][0])
+        reverse(a_bar, np.float64(weights[0]), tape, number_bars)
+    return np.concatenate([number_bars, a_bar]), float(tape[0])
 
 
 def adjoint_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
-    """Of each call: whether <w, J v> = <J' w, v>, where values and tangents are those of the tangent."""
+    """For each call a difference, or None if the recording computes as the tangent and <w, J v> = <J' w, v>.
+
+    w are random weights, v a random direction, J v the rates of the tangent and J' w the adjoints.
+    """
     for seed, kernel in programs(seeds).items():
         adjoint, (tangent, _) = adjoint_function(kernel, SIGNATURE), tangent_function(kernel, SIGNATURE)
         draw = random.Random(seed)
         for _ in range(CALLS):
-            given = with_tangents(draw, arguments(draw), 1)
-            direction = np.concatenate([np.array(given[-4:-2]), given[-2]])
-            sizes = np.abs(direction)
-            recorded = with_tape([value.copy() for value in given])
-            expected = outcome(tangent, given)
+            of_tangent = with_tangents(draw, arguments(draw), 1)
+            direction = np.concatenate([np.array(of_tangent[-4:-2]), of_tangent[-2]])
+            recorded = with_tape([value.copy() for value in of_tangent])
+            expected = outcome(tangent, of_tangent)
             if expected is None:
                 continue
             found = outcome(adjoint.record, recorded)
-            if found is None:  # a slope is infinite, and Python raises what compiled code goes on with
+            if found is None:  # a slope is infinite: Python raises an error where compiled code goes on
                 continue
-            left = (given[4], given[-2], given[-1])
-            again = (recorded[4], recorded[-4], recorded[-1])
-            same = (
-                found is not None
-                and are_equal(expected[:3], found[:3])
-                and all(np.array_equal(x, y, equal_nan=True) for x, y in zip(left, again, strict=True))
-            )
-            if not same:
-                yield Difference(seed, expected, found or ())
+            # the view a, its tangents and the rate of the result
+            views_of_tangent = (of_tangent[4], of_tangent[-2], of_tangent[-1])
+            views_of_recording = (recorded[4], recorded[-4], recorded[-1])
+            pairs = zip(views_of_tangent, views_of_recording, strict=True)
+            has_equal_views = all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
+            if not (has_equal_views and are_equal(expected[:3], found[:3])):
+                yield Difference(seed, expected, found)
                 continue
             if expected[0] != "returns":
                 continue
-            rates = np.concatenate([given[-1], given[-2]])
+            rates = np.concatenate([of_tangent[-1], of_tangent[-2]])
             weights = np.array([draw.uniform(-1.0, 1.0) for _ in range(rates.size)])
-            bars, top = go_back(adjoint.reverse, recorded, weights)
-            if not (np.isfinite(rates).all() and np.isfinite(bars).all()):
+            adjoints, free_place = reversed_adjoints(adjoint.reverse, recorded, weights)
+            if not (np.isfinite(rates).all() and np.isfinite(adjoints).all()):
                 continue
-            one, other = float(weights @ rates), float(bars @ direction)
-            size = float(np.abs(weights) @ np.abs(rates) + np.abs(bars) @ sizes) + 1e-300
-            agrees = abs(one - other) <= 1e-9 * size and top == 2.0
-            yield None if agrees else Difference(seed, (one, size), (other, top))
+            by_tangent, by_adjoint = float(weights @ rates), float(adjoints @ direction)
+            size = float(np.abs(weights) @ np.abs(rates) + np.abs(adjoints) @ np.abs(direction)) + 1e-300
+            agrees = abs(by_tangent - by_adjoint) <= 1e-9 * size and free_place == TAPE_START
+            yield None if agrees else Difference(seed, (by_tangent, size), (by_adjoint, free_place))
 
 
 def road_differences(seeds: Iterable[int], coder: Coder = BY_LLVM) -> Iterator[Difference | None]:
-    """Of each call: whether compiled code and plain Python leave the same tape and the same adjoints."""
+    """For each call a difference, or None if compiled and plain code give the same tape and adjoints."""
     kernels = programs(seeds)
-    made: dict[int, Adjoint] = {seed: adjoint_function(kernel, SIGNATURE) for seed, kernel in kernels.items()}
-    first = next(iter(made.values()))
-    records = compiled_together([each.record for each in made.values()], first.record_signature, coder)
-    reverses = compiled_together([each.reverse for each in made.values()], first.reverse_signature, coder)
-    for (seed, adjoint), record, reverse in zip(made.items(), records, reverses, strict=True):
+    adjoints: dict[int, Adjoint] = {
+        seed: adjoint_function(kernel, SIGNATURE) for seed, kernel in kernels.items()
+    }
+    first = next(iter(adjoints.values()))
+    records = compiled_together([each.record for each in adjoints.values()], first.record_signature, coder)
+    reverses = compiled_together([each.reverse for each in adjoints.values()], first.reverse_signature, coder)
+    for (seed, adjoint), record, reverse in zip(adjoints.items(), records, reverses, strict=True):
         draw = random.Random(seed)
         for _ in range(CALLS):
-            given = with_tape(with_tangents(draw, arguments(draw), 1))
-            copies = [value.copy() for value in given]
-            expected = outcome(adjoint.record, given)
+            plain_arguments = with_tape(with_tangents(draw, arguments(draw), 1))
+            compiled_arguments = [value.copy() for value in plain_arguments]
+            expected = outcome(adjoint.record, plain_arguments)
             if expected is None:
                 continue
-            found = outcome(record, copies)
+            found = outcome(record, compiled_arguments)
             if expected[0] == "returns" and found is not None:
-                weights = np.array([draw.uniform(-1.0, 1.0) for _ in range(1 + given[4].size)])
-                expected += tuple(go_back(adjoint.reverse, given, weights)[0].tolist())
-                found += tuple(go_back(reverse, copies, weights)[0].tolist())
+                weights = np.array([draw.uniform(-1.0, 1.0) for _ in range(1 + plain_arguments[4].size)])
+                expected += tuple(reversed_adjoints(adjoint.reverse, plain_arguments, weights)[0].tolist())
+                found += tuple(reversed_adjoints(reverse, compiled_arguments, weights)[0].tolist())
             yield (
                 None
                 if found and are_equal(expected, found)

@@ -1,4 +1,4 @@
-"""The kernel language by itself: what is compiled here is compiled by its own compiler, whatever the road."""
+"""Tests of the kernel language need llvmlite: they compile with LLVM, whatever `COSIM_COMPILER` is."""
 
 import pytest
 

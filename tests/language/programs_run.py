@@ -1,4 +1,4 @@
-"""Running random programs: compiled, and in plain Python, with the same arguments."""
+"""Runs random programs, compiled and in plain Python, with the same arguments, and compares all results."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import ctypes
 import itertools
 import math
 import random
-import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from language_tools import compiled_together
+from language_tools import compiled_together, is_same
 from random_programs import SIZE, random_program
 
 from cosim_compiler import machine
@@ -27,8 +26,7 @@ from cosim_compiler.sources.run_source import run_source
 
 SIGNATURE = "ffiiFIT>f"
 CALLS = 4
-"""With so many arguments is each program called."""
-MOST_WHOLE = 2**63
+"""The number of calls of each program, with different arguments."""
 INTERESTING = (0.0, -0.0, 1.0, -1.0, 2.5, math.inf, -math.inf, math.nan, 1e-320, 1e18, -7.25)
 RAISED = ("no", "too much", "Singular matrix")
 Outcome = tuple[Any, ...]
@@ -36,7 +34,7 @@ Outcome = tuple[Any, ...]
 
 @dataclass
 class Difference:
-    """A program that does otherwise compiled."""
+    """A call of a program with different results, compiled and in plain Python."""
 
     seed: int
     plain: Outcome
@@ -47,7 +45,7 @@ class Difference:
 
 
 def arguments(draw: random.Random) -> list[Any]:
-    """Numbers, views and a table; reals are NumPy's, so 1 / 0 is infinite in plain Python, too."""
+    """Random numbers, views and a table; reals are NumPy's, so that 1 / 0 is infinite in plain Python too."""
 
     def real() -> float:
         return draw.choice(INTERESTING) if draw.random() < 0.3 else draw.uniform(-3.0, 3.0)
@@ -62,7 +60,7 @@ def arguments(draw: random.Random) -> list[Any]:
 
 
 def in_plain_python(kernel: Any, given: list[Any]) -> Outcome | None:
-    """What it does; None where Python raises what compiled code goes on with, or has larger whole numbers."""
+    """The result and the arrays; None if only Python raises this exception or has larger whole numbers."""
     try:
         with np.errstate(all="ignore"):
             result: Any = ("returns", float(kernel(*given)))
@@ -75,9 +73,9 @@ def in_plain_python(kernel: Any, given: list[Any]) -> Outcome | None:
     return (*result, *_arrays(given))
 
 
-def compiled_outcome(called: Called, given: list[Any]) -> Outcome:
+def compiled_outcome(function: Called, given: list[Any]) -> Outcome:
     try:
-        result: Any = ("returns", called(*given))
+        result: Any = ("returns", function(*given))
     except (ValueError, ArithmeticError) as error:
         result = ("raises", type(error).__name__, str(error))
     return (*result, *_arrays(given))
@@ -88,19 +86,13 @@ def _arrays(given: list[Any]) -> list[Any]:
     return [*a.tolist(), *k.tolist(), *w.ravel().tolist()]
 
 
-def are_equal(one: Outcome, other: Outcome) -> bool:
-    """To the last bit; any NaN equals any other."""
-    return len(one) == len(other) and all(map(_is_equal, one, other))
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float):
-        return (one != one and other != other) or struct.pack("d", one) == struct.pack("d", other)
-    return bool(one == other)
+def are_equal(expected: Outcome, found: Outcome) -> bool:
+    """Whether two outcomes are equal to the last bit; all NaN are equal."""
+    return len(expected) == len(found) and all(map(is_same, expected, found))
 
 
 def differences(seeds: Iterable[int], coder: Coder = BY_LLVM) -> Iterator[Difference | None]:
-    """Of each call that can be compared: the difference, or None."""
+    """For each call that can be compared: the difference, or None if there is none."""
     kernels = {seed: run_source(random_program(seed), label=f"program {seed}")["kernel"] for seed in seeds}
     kernels = {seed: kernel for seed, kernel in kernels.items() if not is_too_large(kernel)}
     for seed, called in zip(kernels, compiled_together(kernels.values(), SIGNATURE, coder), strict=True):
@@ -116,7 +108,7 @@ def differences(seeds: Iterable[int], coder: Coder = BY_LLVM) -> Iterator[Differ
 
 
 def lowered_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
-    """As `differences`, of functions as native libraries have them; what is raised has no text there."""
+    """The same for functions as native libraries contain them, which return a status in place of a text."""
     for seed in seeds:
         kernel = run_source(random_program(seed), label=f"program {seed}")["kernel"]
         if is_too_large(kernel):
@@ -135,14 +127,14 @@ def lowered_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
             if expected[0] == "raises":
                 expected = ("raises", *expected[3:])
             result = ctypes.c_double()
-            words = [_words(letter, value) for letter, value in zip(SIGNATURE, copies, strict=False)]
+            words = [_call_words(letter, value) for letter, value in zip(SIGNATURE, copies, strict=False)]
             status = called(ctypes.addressof(result), *itertools.chain(*words))
             answer = ("returns", result.value) if status == 0 else ("raises",)
             found = (*answer, *_arrays(copies))
             yield None if are_equal(expected, found) else Difference(seed, expected, found)
 
 
-def _words(letter: str, value: Any) -> tuple[Any, ...]:
+def _call_words(letter: str, value: Any) -> tuple[Any, ...]:
     return (value,) if letter in SCALARS else (address_of(value), *value.shape)
 
 

@@ -1,4 +1,4 @@
-"""Records and functions of them, as the rooms of a Step may have them."""
+"""Records and functions of them, similar to those of the Step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Finding(Record):
 
 
 class Level(Record):
-    """A value, and what counts as zero of it."""
+    """A value, and the guard up to which it is zero."""
 
     value: float
     guard: float
@@ -44,7 +44,7 @@ class Witness(Record):
 
 
 class Run(Record):
-    """All that a run works on."""
+    """The data of a run."""
 
     time: float
     found: int
@@ -63,8 +63,8 @@ class Run(Record):
             run.found += 1
 
 
-def look(run: Run) -> int:
-    """Report what has crossed; how many did."""
+def report_crossings(run: Run) -> int:
+    """Report the witnesses that have crossed; returns their number."""
     crossed = 0
     for i, w in enumerate(run.witnesses):
         now = run.value(w)
@@ -78,8 +78,8 @@ def look(run: Run) -> int:
     return crossed
 
 
-def next_expected(run: Run) -> float:
-    """When the next crossing is expected; infinite when none is."""
+def next_predicted_crossing(run: Run) -> float:
+    """The time of the next predicted crossing; infinite if there is none."""
     first = math.inf
     for w in run.witnesses:
         if run.time < w.expected < first and not w.last.is_above():
@@ -87,8 +87,8 @@ def next_expected(run: Run) -> float:
     return first
 
 
-def forget(run: Run) -> None:
-    """Nothing that was foreseen can be relied on any more."""
+def discard_predictions(run: Run) -> None:
+    """Discard all predicted crossings, and double the guard of the last witness."""
     for w in run.witnesses:
         w.expected = math.inf
     last = run.witnesses[-1]

@@ -1,7 +1,7 @@
-"""Every component, option and integrator of the product, computed by the road of this process.
+"""A process: computes with every component, option and integrator of the product, by one compiler.
 
-Writes a line for each block of each model, at its start and at drawn states, with a digest of the bytes that
-it leaves in the cache, and a line for each integrator with a digest of the State behind some steps.
+Writes a line for each block of each model, at its start and at random states, with a digest of the bytes that
+it writes into the cache, and a line for each integrator with a digest of the State after some steps.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ STEPS = 4
 
 
 def digest(*pieces: bytes) -> str:
-    """Of bytes, shortened."""
+    """A short digest of bytes."""
     return hashlib.sha256(b"".join(pieces)).hexdigest()[:16]
 
 
 def move(state: cosim.State, number: int, most: float) -> cosim.State:
-    """The same, at drawn states."""
+    """Add random numbers of at most `most` to the states."""
     draw = random.Random(number)
     state.set_y(state.y + np.array([draw.uniform(-most, most) for _ in state.y]))
     return state
 
 
-def drawn(system: cosim.System, number: int) -> cosim.State:
-    """The default State, or one whose states are moved and whose time is another."""
+def random_state(system: cosim.System, number: int) -> cosim.State:
+    """The default State for number 0, else one at another time with random states."""
     state = system.default_state()
     if number:
         state.set_time(2.0 * number / DRAWS)
@@ -42,8 +42,8 @@ def drawn(system: cosim.System, number: int) -> cosim.State:
 
 
 def blocks_of(system: cosim.System, number: int) -> Iterator[str]:
-    """A line for each block: what it is, and what it has written."""
-    state = drawn(system, number)
+    """A line for each block: its label and a digest of the slots that it writes."""
+    state = random_state(system, number)
     try:
         state.realize()
     except cosim.CosimError as error:
@@ -52,12 +52,12 @@ def blocks_of(system: cosim.System, number: int) -> Iterator[str]:
     cache = system.arrays(state)[-1]
     for block in system.blocks:
         slots = [slot for slot in (*block.writes, *block.adds) if slot.array == "c"]
-        written = [cache[slot.offset : slot.offset + slot.size].tobytes() for slot in slots]
-        yield f"{block.label} {digest(*written)}"
+        written_bytes = [cache[slot.offset : slot.offset + slot.size].tobytes() for slot in slots]
+        yield f"{block.label} {digest(*written_bytes)}"
 
 
 def lines_of_models() -> Iterator[str]:
-    """What blocks write."""
+    """The lines of all blocks of all models at all states."""
     for i, model in enumerate(models()):
         system = model.build()
         for number in range(1 + DRAWS):
@@ -66,7 +66,7 @@ def lines_of_models() -> Iterator[str]:
 
 
 def lines_of_runs() -> Iterator[str]:
-    """Where integrators come to."""
+    """A line for each integrator: a digest of its final State."""
     for simulator in runs():
         name = type(simulator.integrator).__name__
         move(simulator.state, 1, 0.3)

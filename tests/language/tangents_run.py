@@ -1,4 +1,4 @@
-"""Tangents of random programs: their values, on each road, and against differences."""
+"""Tangents of random programs: compiled against plain Python, and against finite differences."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from cosim_compiler.sources.run_source import run_source
 
 CALLS = 4
 LARGEST = 1e6
-"""Of values, beside which differences keep enough digits."""
+"""The largest value at which finite differences have enough digits."""
 
 
 def programs(seeds: Iterable[int]) -> dict[int, Any]:
     """Programs that fit into 64 bits, by their seeds."""
-    made = {seed: run_source(random_program(seed), label=f"program {seed}")["kernel"] for seed in seeds}
-    return {seed: kernel for seed, kernel in made.items() if not is_too_large(kernel)}
+    kernels = {seed: run_source(random_program(seed), label=f"program {seed}")["kernel"] for seed in seeds}
+    return {seed: kernel for seed, kernel in kernels.items() if not is_too_large(kernel)}
 
 
 def with_tangents(draw: random.Random, given: list[Any], directions: int) -> list[Any]:
-    """Arguments of a tangent: those of the program, and directions."""
+    """Arguments of a tangent: those of the program, random directions, and a result."""
     a = np.array([draw.uniform(-1.0, 1.0) for _ in range(directions * given[4].size)])
     numbers = [np.array([draw.uniform(-1.0, 1.0) for _ in range(directions)]) for _ in range(2)]
     if directions == 1:
@@ -36,7 +36,7 @@ def with_tangents(draw: random.Random, given: list[Any], directions: int) -> lis
 
 
 def outcome(function: Any, given: list[Any]) -> Outcome | None:
-    """What a call returns and leaves behind; None where Python raises what compiled code goes on with."""
+    """The result of a call and its arrays after it; None if only plain Python raises this exception."""
     try:
         with np.errstate(all="ignore"):
             result: tuple[Any, ...] = ("returns", float(function(*given)))
@@ -53,55 +53,55 @@ def outcome(function: Any, given: list[Any]) -> Outcome | None:
 
 
 def differences(seeds: Iterable[int], directions: int, coder: Coder = BY_LLVM) -> Iterator[Difference | None]:
-    """Of each call: whether compiled code and plain Python give the same values and tangents."""
+    """For each call a difference, or None if compiled and plain code give the same values and tangents."""
     kernels = programs(seeds)
-    made = {seed: tangent_function(kernel, SIGNATURE, directions) for seed, kernel in kernels.items()}
-    signature = next(iter(made.values()))[1]
-    called = compiled_together([tangent for tangent, _ in made.values()], signature, coder)
-    for (seed, (tangent, _)), machine_code in zip(made.items(), called, strict=True):
+    tangents = {seed: tangent_function(kernel, SIGNATURE, directions) for seed, kernel in kernels.items()}
+    signature = next(iter(tangents.values()))[1]
+    called = compiled_together([tangent for tangent, _ in tangents.values()], signature, coder)
+    for (seed, (tangent, _)), machine_code in zip(tangents.items(), called, strict=True):
         draw = random.Random(seed)
         for _ in range(CALLS):
-            given = with_tangents(draw, arguments(draw), directions)
-            copies = [value.copy() for value in given]
-            expected = outcome(tangent, given)
+            plain_arguments = with_tangents(draw, arguments(draw), directions)
+            compiled_arguments = [value.copy() for value in plain_arguments]
+            expected = outcome(tangent, plain_arguments)
             if expected is None:
                 continue
-            found = outcome(machine_code, copies)
+            found = outcome(machine_code, compiled_arguments)
             yield None if found and are_equal(expected, found) else Difference(seed, expected, found or ())
 
 
 def value_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
-    """Of each call in plain Python: whether a tangent along which nothing moves computes the same values."""
+    """For each call a difference, or None if a tangent along zeros computes the same values."""
     for seed, kernel in programs(seeds).items():
         tangent, _ = tangent_function(kernel, SIGNATURE)
         draw = random.Random(seed)
         for _ in range(CALLS):
-            given = arguments(draw)
-            copies = [value.copy() for value in given]
-            expected = outcome(kernel, given)
+            plain_arguments = arguments(draw)
+            copies = [value.copy() for value in plain_arguments]
+            expected = outcome(kernel, plain_arguments)
             if expected is None:
                 continue
-            still = [np.zeros_like(value) for value in with_tangents(draw, copies, 1)[len(copies) :]]
-            found = outcome(tangent, [*copies, *still]) or ()
+            zeros = [np.zeros_like(value) for value in with_tangents(draw, copies, 1)[len(copies) :]]
+            found = outcome(tangent, [*copies, *zeros]) or ()
             found = found[: len(expected)]
             yield None if are_equal(expected, found) else Difference(seed, expected, found)
 
 
 def _moved(given: list[Any], direction: list[Any], step: float) -> list[Any]:
-    """Arguments a step along a direction."""
+    """The arguments, moved by a step along a direction."""
     x, t, n, m, a, k, w = (value.copy() for value in given)
     return [x + step * direction[0], t + step * direction[1], n, m, a + step * direction[2], k, w]
 
 
 def _reals(found: Outcome | None) -> Any:
-    """The result and the view of reals that a call leaves behind; None where it raised."""
+    """The result of a call and its view of reals; None if it raised."""
     if found is None or found[0] != "returns":
         return None
     return np.array([found[1], *found[2:6]])
 
 
 def slopes(kernel: Any, given: list[Any], direction: list[Any], step: float) -> Any:
-    """Differences of sixth order of a program along a direction; None where it raises on the way."""
+    """Finite differences of sixth order along a direction; None if the program raises at a point."""
     total: Any = 0.0
     for i, weight in ((1, 45.0), (2, -9.0), (3, 1.0)):
         ahead = _reals(outcome(kernel, _moved(given, direction, i * step)))
@@ -114,23 +114,23 @@ def slopes(kernel: Any, given: list[Any], direction: list[Any], step: float) -> 
 
 
 def slope_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
-    """Of each tangent of a program in plain Python that differences settle: whether it agrees with them."""
+    """For each tangent that differences of three steps agree on: a difference, or None if it agrees, too."""
     for seed, kernel in programs(seeds).items():
         tangent, _ = tangent_function(kernel, SIGNATURE)
         draw = random.Random(seed)
         for _ in range(CALLS):
-            given = arguments(draw)
-            given[0], given[1] = (np.float64(draw.uniform(-3.0, 3.0)) for _ in range(2))
-            given[4] = np.array([draw.uniform(-3.0, 3.0) for _ in range(SIZE)])
+            point = arguments(draw)
+            point[0], point[1] = (np.float64(draw.uniform(-3.0, 3.0)) for _ in range(2))
+            point[4] = np.array([draw.uniform(-3.0, 3.0) for _ in range(SIZE)])
             direction = [draw.uniform(-1.0, 1.0), draw.uniform(-1.0, 1.0)]
             direction.append(np.array([draw.uniform(-1.0, 1.0) for _ in range(SIZE)]))
             rate, a_dot = np.zeros(1), direction[2].copy()
-            copies = [value.copy() for value in given]
+            copies = [value.copy() for value in point]
             values = _reals(outcome(lambda *x: tangent(*x, *direction[:2], a_dot, rate), copies))  # noqa: B023
             if values is None:
                 continue
             found = np.concatenate([rate, a_dot])
-            steps = [slopes(kernel, given, direction, step) for step in (1e-3, 4e-4, 1e-4)]
+            steps = [slopes(kernel, point, direction, step) for step in (1e-3, 4e-4, 1e-4)]
             if any(step is None for step in steps):
                 continue
             for value, rate_found, *rates in zip(values, found, *steps, strict=True):

@@ -1,4 +1,4 @@
-"""Adjoints of kernel functions against their tangents, on each road, and where they cannot be made."""
+"""Adjoints of kernel functions: closed forms, random programs, too short tapes, functions without one."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from adjoints_run import adjoint_differences, road_differences
 from how_many import many
 from language_tools import compiled
 
+from cosim_compiler.calls import indirect_call
 from cosim_compiler.code import BY_C
 from cosim_compiler.derivatives.adjoints import adjoint_function
 from cosim_compiler.derivatives.own_tangents import tangent_of
 from cosim_compiler.derivatives.tangents import NoTangentError
 from cosim_compiler.errors import FullTapeError
 from cosim_compiler.sources.run_source import run_source
+from cosim_compiler.tables import zeros
 
 PRELUDE = "import math\nfrom cosim_compiler.functions import *\n"
 
 
 def gradient_of(text: str, x: float, y: float, direction: tuple[float, float] = (1.0, 1.0)) -> list[float]:
-    """How the value of an expression of two numbers changes with them, by its adjoint."""
+    """The derivatives of an expression of two numbers by both, from its adjoint."""
     function = run_source(f"{PRELUDE}def f(x, y):\n    return 1.0 * ({text})\n", globals())["f"]
     adjoint = adjoint_function(function, "ff>f")
     tape, bars = np.zeros(100), np.zeros(2)
@@ -40,7 +42,7 @@ def softening(x):
 
 @tangent_of(softening)
 def softening_tangent(x, x_dot):
-    return -3.0 * x * x * x_dot  # with another sign, so that it is known which was called
+    return -3.0 * x * x * x_dot  # with the wrong sign, so that a call of it is noticed
 
 
 def is_below(x, y):
@@ -56,7 +58,7 @@ def is_below_with_tangents(x, y, x_dot, y_dot):
     ("y", "direction", "expected"),
     [(2.0, (1.0, 1.0), [2.0, 1.0]), (2.0, (2.0, 1.0), [1.0, 0.0]), (0.5, (1.0, 1.0), [1.0, 0.0])],
 )
-def test_what_an_author_lets_tangents_decide(
+def test_a_tangent_of_an_author_may_decide_a_branch_by_the_direction(
     y: float, direction: tuple[float, float], expected: list[float]
 ) -> None:
     assert gradient_of("x * y if is_below(x, y) else x", 1.0, y, direction) == expected
@@ -94,35 +96,35 @@ def test_what_an_author_lets_tangents_decide(
         ("3.0 * x if x != 0.0 else 0.0", 0.0, 0.0, [3.0, 0.0]),
     ],
 )
-def test_of_expressions(text: str, x: float, y: float, expected: list[float]) -> None:
+def test_an_expression_against_its_closed_form(text: str, x: float, y: float, expected: list[float]) -> None:
     assert gradient_of(text, x, y) == pytest.approx(expected, rel=1e-14, abs=0.0)
 
 
-def test_the_direction_decides_where_equal_numbers_move_apart() -> None:
+def test_a_comparison_of_equal_numbers_is_decided_by_the_direction() -> None:
     assert gradient_of("0.0 if x == y else x * x - y * y", 2.0, 2.0, (1.0, 0.5)) == [4.0, -4.0]
     assert gradient_of("0.0 if x == y else x * x - y * y", 2.0, 2.0, (1.0, 1.0)) == [0.0, 0.0]
 
 
 def test_random_programs_against_their_tangents() -> None:
     count = many(8)
-    found = list(adjoint_differences(range(count)))
-    assert len(found) > 2 * count
-    assert not list(map(str, filter(None, found)))
+    outcomes = list(adjoint_differences(range(count)))
+    assert len(outcomes) > 2 * count
+    assert not list(map(str, filter(None, outcomes)))
 
 
-def test_random_programs_are_the_same_on_each_road() -> None:
+def test_random_programs_compiled_by_llvm_give_what_plain_python_gives() -> None:
     count = many(2)
-    found = list(road_differences(range(count)))
-    assert len(found) > 1.5 * count
-    assert not list(map(str, filter(None, found)))
+    outcomes = list(road_differences(range(count)))
+    assert len(outcomes) > 1.5 * count
+    assert not list(map(str, filter(None, outcomes)))
 
 
 @pytest.mark.thorough
-def test_random_programs_are_the_same_in_c() -> None:
+def test_random_programs_compiled_by_c_give_what_plain_python_gives() -> None:
     count = many(10)
-    found = list(road_differences(range(60, 60 + count), BY_C))
-    assert len(found) > 1.5 * count
-    assert not list(map(str, filter(None, found)))
+    outcomes = list(road_differences(range(60, 60 + count), BY_C))
+    assert len(outcomes) > 1.5 * count
+    assert not list(map(str, filter(None, outcomes)))
 
 
 SUMS = """
@@ -139,10 +141,8 @@ def sum_of_squares(x, a, out):
 """
 
 
-def test_loops_parts_and_arrays_of_a_function() -> None:
-    """Also a number that is overwritten, an index from the end, and places that are computed."""
-    from cosim_compiler.tables import zeros
-
+def test_a_function_with_loops_and_an_array() -> None:
+    """Its adjoint also reverses an overwritten number, an index from the end and a computed index."""
     adjoint = adjoint_function(run_source(SUMS, {"zeros": zeros})["sum_of_squares"], "fFF>v")
     assert (adjoint.record_signature, adjoint.reverse_signature) == ("fFFfFFiiF>v", "FFFF>v")
     record = compiled(adjoint.record, adjoint.record_signature)
@@ -157,21 +157,19 @@ def test_loops_parts_and_arrays_of_a_function() -> None:
     assert x_bar.tolist() == [4.0 + 18.0 + 25.0 + 98.0]
 
 
-@pytest.mark.parametrize("room", [2, 3, 10])
-def test_a_tape_that_is_too_short_says_so(room: int) -> None:
+@pytest.mark.parametrize("tape_size", [2, 3, 10])
+def test_a_tape_that_is_too_short_is_an_error(tape_size: int) -> None:
     function = run_source("def f(x, out):\n    for i in range(50):\n        out[0] += x * x\n")["f"]
     adjoint = adjoint_function(function, "fF>v")
     for record in (adjoint.record, compiled(adjoint.record, adjoint.record_signature)):
-        tape = np.zeros(room)
+        tape = np.zeros(tape_size)
         tape[0] = 2.0
         with pytest.raises(FullTapeError):
             record(1.0, np.zeros(1), 1.0, np.zeros(1), 0, tape)
         assert tape[1] == 1.0
 
 
-def test_what_has_no_adjoint_is_named_with_the_line() -> None:
-    from cosim_compiler.calls import indirect_call
-
+def test_a_function_without_an_adjoint_is_refused_with_the_line() -> None:
     space: dict[str, Any] = {"call": indirect_call("f>f")}
     source = "def f(address, x):\n    y = 2.0 * x\n    return call(address, (y,))\n"
     with pytest.raises(NoTangentError, match=r"<law \d+>:3.*differentiated"):

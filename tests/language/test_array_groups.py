@@ -1,4 +1,4 @@
-"""Arrays behind one address: what a head has, and what is read of it, compiled and in plain Python."""
+"""Groups of arrays that are passed by the address of one head: addresses and lengths, one after the other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Pair(NamedTuple):
 
 
 class Described(Pair):
-    """The same arrays, with what is computed of them."""
+    """The same arrays, with a property that is computed from them."""
 
     @property
     def total(pair):
@@ -61,6 +61,6 @@ def test_arrays_are_read_and_written_by_the_address_of_their_head(count: int, is
         Pair(np.array([2]), np.zeros(4)[::2]),
     ],
 )
-def test_arrays_of_another_kind_have_no_head(pair: Pair) -> None:
+def test_arrays_of_the_wrong_type_or_layout_are_refused(pair: Pair) -> None:
     with pytest.raises(TypeError, match=r"Pair\.(sizes|values) is not a contiguous array of (int|float)64"):
         head_of(pair)

@@ -1,4 +1,4 @@
-"""Paths to what a flattened function calls: each form is found again as the very object."""
+"""A stored flat function names the functions that it calls by paths, which lead to the same objects again."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def halved(number):
 flat_width = flatten(width, (("span", Span),))
 
 
-def author(span, number):
+def author_function(span, number):
     return halved(number) + width(span) + flat_width(span.start, span.end)
 
 
-def other(number):
+def unreached(number):
     return number
 
 
@@ -64,24 +64,24 @@ IN_VIEW = ViewAttributes(frozenset(), (("span", Span, ("start", "end")),), froze
         ),
     ],
 )
-def test_what_a_path_leads_to_is_the_object_itself(expanded: Expanded, value: Any, path: list[Any]) -> None:
-    origins = Origins(author, expanded, flatten)
-    found = origins.path_of(value)
+def test_a_path_leads_to_the_same_object(expanded: Expanded, value: Any, path: list[Any]) -> None:
+    origins = Origins(author_function, expanded, flatten)
+    found_path = origins.path_of(value)
     if path[0] == "flat":  # its key is a digest
-        assert found is not None and found[:-1] == path[:-1]
+        assert found_path is not None and found_path[:-1] == path[:-1]
     else:
-        assert found == path
-    assert origins.value(json.loads(json.dumps(found))) is value
+        assert found_path == path
+    assert origins.value(json.loads(json.dumps(found_path))) is value
 
 
-def test_the_form_of_an_author_is_found_where_only_the_flat_one_has_a_name() -> None:
-    origins = Origins(author, (), flatten)
+def test_the_author_of_a_flat_function_with_a_name_has_a_path() -> None:
+    origins = Origins(author_function, (), flatten)
     origins.names = {"flat_width": flat_width}
     assert origins.path_of(width) == ["author", "flat_width"]
     assert origins.value(["author", "flat_width"]) is width
 
 
-def test_what_the_author_does_not_reach_has_no_path() -> None:
-    assert Origins(author, (), flatten).path_of(other) is None
+def test_a_function_out_of_reach_has_no_path() -> None:
+    assert Origins(author_function, (), flatten).path_of(unreached) is None
     with pytest.raises(ValueError, match="is not a path"):
-        Origins(author, (), flatten).value(["elsewhere", "other"])
+        Origins(author_function, (), flatten).value(["elsewhere", "other"])

@@ -1,4 +1,4 @@
-"""No garbage is looked for while very many objects are made, and afterwards as before."""
+"""`without_collection` stops searches for garbage in a block and restores the settings after it."""
 
 import gc
 
@@ -8,14 +8,14 @@ from cosim_compiler.collection import without_collection
 
 
 class Node:
-    """An object that refers to itself: only a search for garbage frees it."""
+    """An object that refers to itself, so that only a search for garbage frees it."""
 
     def __init__(self) -> None:
         self.itself = self
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_searches_are_as_before(enabled: bool) -> None:
+def test_searches_are_enabled_after_the_block_if_they_were_before(enabled: bool) -> None:
     was_enabled, frozen = gc.isenabled(), gc.get_freeze_count()
     try:
         (gc.enable if enabled else gc.disable)()
@@ -26,16 +26,16 @@ def test_searches_are_as_before(enabled: bool) -> None:
         (gc.enable if was_enabled else gc.disable)()
 
 
-def test_what_the_user_has_frozen_stays_frozen() -> None:
-    kept = Node()
+def test_objects_that_the_user_has_frozen_stay_frozen() -> None:
+    frozen_node = Node()
     gc.freeze()  # what is frozen is not in the list of objects that are searched
     with without_collection():
-        made = Node()
+        new_node = Node()
     searched = {id(node) for node in gc.get_objects() if type(node) is Node}
-    assert id(kept) not in searched and id(made) in searched
+    assert id(frozen_node) not in searched and id(new_node) in searched
 
 
-def test_searches_go_on_after_an_error() -> None:
+def test_searches_are_enabled_after_an_error_in_the_block() -> None:
     assert gc.isenabled()
     with pytest.raises(ZeroDivisionError), without_collection():
         assert not gc.isenabled()

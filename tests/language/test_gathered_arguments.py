@@ -1,4 +1,4 @@
-"""Functions that gather arguments in a tuple, as those that are called by their address."""
+"""Functions that gather arguments in a tuple, such as functions that are called by address."""
 
 from __future__ import annotations
 
@@ -27,42 +27,46 @@ def count(x: Any, *more: Any) -> Any:
     return x + len(more)
 
 
-def grouped(x: Any, *more: Any) -> Any:
+def uses_gathered(x: Any, *more: Any) -> Any:
     pair = Pair(*more[:2])
     index, out = more[2:]
     out[0] = pair.factor + index
     return x + pair.factor * pair.values[index] + count(x) + 10.0 * count(x, *more)
 
 
-GIVEN = 1.0, 2.0, np.array([3.0, 5.0]), 1
+ARGUMENTS = 1.0, 2.0, np.array([3.0, 5.0]), 1
 
 
 @CODERS
-def test_what_is_gathered_is_a_tuple(coder: Coder) -> None:
-    out, plain = np.zeros(1), np.zeros(1)
-    assert compiled(grouped, "ffFiF>f", coder)(*GIVEN, out) == grouped(*GIVEN, plain) == 62.0
-    assert out[0] == plain[0] == 3.0
+def test_gathered_arguments_are_a_tuple(coder: Coder) -> None:
+    compiled_out, plain_out = np.zeros(1), np.zeros(1)
+    assert (
+        compiled(uses_gathered, "ffFiF>f", coder)(*ARGUMENTS, compiled_out)
+        == uses_gathered(*ARGUMENTS, plain_out)
+        == 62.0
+    )
+    assert compiled_out[0] == plain_out[0] == 3.0
 
 
 @CODERS
-def test_nothing_may_be_gathered(coder: Coder) -> None:
+def test_the_tuple_of_gathered_arguments_may_be_empty(coder: Coder) -> None:
     assert compiled(count, "f>f", coder)(2.5) == count(2.5) == 2.5
 
 
-def test_fewer_arguments_than_are_named_are_refused() -> None:
+def test_a_call_with_a_missing_argument_is_refused() -> None:
     with pytest.raises(ContractError, match="1 arguments.*0"):
         compiled(count, ">f", BY_LLVM)()
 
 
-def test_components_have_plain_arguments() -> None:
+def test_kernel_functions_of_components_cannot_gather_arguments() -> None:
     assert "kernel function" in rule_faults(count, frozenset())[0]
 
 
-def test_what_is_gathered_has_names_for_readers_of_c() -> None:
+def test_gathered_arguments_can_have_names_in_c() -> None:
     @gathering(("factor", "values", "index"))
     def named(*arguments: Any) -> Any:
-        factor, values, index, other = arguments
-        return factor * values[index] + other
+        factor, values, index, offset = arguments
+        return factor * values[index] + offset
 
     program = Program()
     function = program.function(named, (REAL, View(REAL), WHOLE, REAL))

@@ -1,4 +1,4 @@
-"""Texts of tangents and adjoints that an earlier process has stored."""
+"""The texts of tangents and adjoints are written once and stored for other processes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def f(x, out):
 
 
 def source(factor: float = 3.0) -> dict[str, Any]:
-    """Functions of the text, new ones each time."""
+    """The functions of the text, as new objects."""
     return run_source(TEXT.replace("FACTOR", str(factor)))
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty folder of what is kept."""
+    """An empty cache folder."""
     monkeypatch.setenv("COSIM_CACHE_DIR", str(tmp_path))
     kernel_cache.folder.cache_clear()
     yield tmp_path
@@ -47,23 +47,23 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def writings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of functions whose tangents or adjoints were written."""
+    """The functions whose tangents or adjoints were written, by name."""
     names: list[str] = []
 
-    def counted(write: Callable[..., Any]) -> Callable[..., Any]:
-        def write_counted(function: Any, *more: Any) -> Any:
+    def listing(write: Callable[..., Any]) -> Callable[..., Any]:
+        def write_and_list(function: Any, *arguments: Any) -> Any:
             names.append(function.__name__)
-            return write(function, *more)
+            return write(function, *arguments)
 
-        return write_counted
+        return write_and_list
 
-    monkeypatch.setattr(tangents, "_write_tangent", counted(tangents._write_tangent))
-    monkeypatch.setattr(adjoints, "_write_adjoint", counted(adjoints._write_adjoint))
+    monkeypatch.setattr(tangents, "_write_tangent", listing(tangents._write_tangent))
+    monkeypatch.setattr(adjoints, "_write_adjoint", listing(adjoints._write_adjoint))
     return names
 
 
-def rate(f: Any, x: float = 2.0, **options: Any) -> list[bytes]:
-    """The text of a tangent, and what it computes."""
+def text_and_results(f: Any, x: float = 2.0, **options: Any) -> list[bytes]:
+    """The text of the tangent of a function, and the bytes of its results."""
     tangent, signature = tangents.tangent_function(f, "fF>f", **options)
     assert signature == "fFfFF>f"
     out, out_dot, rates = np.zeros((3, 1))
@@ -72,44 +72,46 @@ def rate(f: Any, x: float = 2.0, **options: Any) -> list[bytes]:
 
 
 def test_a_tangent_is_written_once(writings: list[str]) -> None:
-    """The stored text gives the same functions, also those that raise, with another option another text."""
-    first = rate(source()["f"])
-    assert rate(source()["f"]) == first and writings == ["f"]
+    """The stored text gives the same results and exceptions; with another option it is another text."""
+    expected = text_and_results(source()["f"])
+    assert text_and_results(source()["f"]) == expected and writings == ["f"]
     with pytest.raises(ValueError, match="seven"):
-        rate(source()["f"], 7.0)
+        text_and_results(source()["f"], 7.0)
     assert writings == ["f"]
-    rate(source()["f"], refuses_jumps=True)
+    text_and_results(source()["f"], refuses_jumps=True)
     assert writings == ["f", "f"]
 
 
 def test_an_adjoint_is_written_once(writings: list[str]) -> None:
-    found = []
+    results = []
     for _ in range(2):
         adjoint = adjoints.adjoint_function(source()["f"], "fF>f")
         tape = np.array([2.0, 0.0, *100 * [0.0]])
         out, out_dot, rates, bars = np.zeros((4, 1))
         adjoint.record(2.0, out, 1.0, out_dot, 0, tape, rates)
         adjoint.reverse(np.ones(1), 1.0, tape, bars)
-        found.append((bars.tobytes(), adjoint.record_signature, adjoint.reverse_signature))
-    assert found[0] == found[1] and writings == ["f"]
+        results.append((bars.tobytes(), adjoint.record_signature, adjoint.reverse_signature))
+    assert results[0] == results[1] and writings == ["f"]
 
 
-def test_what_a_tangent_follows_from_is_in_its_digest(writings: list[str]) -> None:
-    """Another number in a helper, an author's tangent for a helper, another one: each time another text."""
-    texts = [rate(source(factor)["f"])[0] for factor in (3.0, 4.0)]
+def test_a_tangent_is_written_again_if_a_helper_or_its_tangent_has_changed(writings: list[str]) -> None:
+    """Another number in a helper, a tangent of an author for it, and another such tangent."""
+    texts = [text_and_results(source(factor)["f"])[0] for factor in (3.0, 4.0)]
     for slope in (0.5, 0.25):
         names = source()
-        own = run_source(f"def half_tangent(x, x_dot):\n    return {slope} * x_dot")["half_tangent"]
-        tangent_of(names["half"])(own)
-        texts += [rate(names["f"])[1]]
-        again = source()
-        tangent_of(again["half"])(own)
-        assert rate(again["f"])[1] == texts[-1]
+        authors_tangent = run_source(f"def half_tangent(x, x_dot):\n    return {slope} * x_dot")[
+            "half_tangent"
+        ]
+        tangent_of(names["half"])(authors_tangent)
+        texts += [text_and_results(names["f"])[1]]
+        equal_names = source()
+        tangent_of(equal_names["half"])(authors_tangent)
+        assert text_and_results(equal_names["f"])[1] == texts[-1]
     assert writings == ["f"] * 4 and len(set(texts)) == 4
 
 
 def test_a_damaged_text_is_written_again(writings: list[str], cache: Path) -> None:
-    first = rate(source()["f"])
+    expected = text_and_results(source()["f"])
     for path in (cache / "kernels").iterdir():
         path.write_bytes(path.read_bytes()[:-1])
-    assert rate(source()["f"]) == first and writings == ["f", "f"]
+    assert text_and_results(source()["f"]) == expected and writings == ["f", "f"]

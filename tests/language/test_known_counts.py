@@ -1,4 +1,4 @@
-"""Loops with known counts: the item of each turn, indices that are not negative; variables assigned once."""
+"""Loops of a known length over the items of tuples, and indices that cannot be negative, in machine code."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def runs_to_its_end(view):
     return total + 0.5 * i
 
 
-def beyond_a_tuple(view):
+def counts_beyond_a_tuple(view):
     items = (1.0, 10.0)
     total = 0.0
     for i in range(4):
@@ -81,7 +81,7 @@ def moves_its_count(view):
     return total + i
 
 
-def of_negative_items(view):
+def counts_negative_items(view):
     items = (1.0, 10.0, 100.0)
     total = 0.0
     for i in range(-3, 0):
@@ -90,16 +90,16 @@ def of_negative_items(view):
 
 
 LOOPS = (
-    puts, counts_down, takes_twice, leaves_and_skips, runs_to_its_end, beyond_a_tuple, moves_its_count,
-    of_negative_items,
+    puts, counts_down, takes_twice, leaves_and_skips, runs_to_its_end, counts_beyond_a_tuple, moves_its_count,
+    counts_negative_items,
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("function", LOOPS)
-def test_loops_over_items_compute_as_in_python(function) -> None:
-    here, there = SIX.copy(), SIX.copy()
-    assert compiled(function, "F>f")(here) == function(there)
-    assert here.tobytes() == there.tobytes()
+def test_an_unrolled_loop_computes_what_python_computes(function) -> None:
+    compiled_view, plain_view = SIX.copy(), SIX.copy()
+    assert compiled(function, "F>f")(compiled_view) == function(plain_view)
+    assert compiled_view.tobytes() == plain_view.tobytes()
 
 
 def text_of(function, signature: str) -> str:
@@ -107,8 +107,8 @@ def text_of(function, signature: str) -> str:
     return text_for_llvm(program, [("entry", program.root(function, signature), signature)])
 
 
-@pytest.mark.parametrize("function", [f for f in LOOPS if f not in (beyond_a_tuple, moves_its_count)])
-def test_each_turn_takes_its_item_without_a_search(function) -> None:
+@pytest.mark.parametrize("function", [f for f in LOOPS if f not in (counts_beyond_a_tuple, moves_its_count)])
+def test_an_item_of_a_tuple_in_an_unrolled_loop_needs_no_switch(function) -> None:
     assert "switch" not in text_of(function, "F>f")
 
 
@@ -120,7 +120,7 @@ def over_many(view, n):
     return total
 
 
-def test_loops_of_unknown_length_stay_loops() -> None:
+def test_a_loop_of_unknown_length_is_not_unrolled() -> None:
     assert "switch" in text_of(over_many, "Fi>f")
     assert compiled(over_many, "Fi>f")(SIX, 6) == over_many(SIX, 6)
 
@@ -162,7 +162,7 @@ def counts_twice(view, n):
     return total
 
 
-def after_its_loop(view, n):
+def reads_after_loop(view, n):
     i = -1
     for i in range(n):
         if view[i] > 3.5:
@@ -171,25 +171,25 @@ def after_its_loop(view, n):
 
 
 @pytest.mark.parametrize(
-    "function", [backward, from_the_end, down_below_zero, less_one, counts_twice, after_its_loop]
+    "function", [backward, from_the_end, down_below_zero, less_one, counts_twice, reads_after_loop]
 )
-def test_indices_that_may_be_negative_count_from_the_end(function) -> None:
+def test_an_index_that_may_be_negative_counts_from_the_end(function) -> None:
     called = compiled(function, "Fi>f")
     for n in (0, 1, 2, 6):
         assert called(SIX, n) == function(SIX, n)
 
 
-def test_an_index_that_cannot_be_negative_is_not_compared() -> None:
+def test_an_index_that_cannot_be_negative_is_not_compared_with_zero() -> None:
     def is_compared(function) -> bool:
         return "!prof" in "".join(
             line for line in text_of(function, "Fi>f").splitlines() if line.startswith("  br i1")
         )
 
     assert not is_compared(backward)
-    assert all(map(is_compared, (from_the_end, down_below_zero, less_one, counts_twice, after_its_loop)))
+    assert all(map(is_compared, (from_the_end, down_below_zero, less_one, counts_twice, reads_after_loop)))
 
 
-def of_the_turn_before(view, n):
+def uses_previous_turn(view, n):
     total, before = 0.0, 0.0
     for i in range(n):
         total = total / 3.0 + before
@@ -208,8 +208,8 @@ def assigned_in_a_branch(view, n):
     return total
 
 
-@pytest.mark.parametrize("function", [of_the_turn_before, assigned_in_a_branch])
-def test_variables_that_one_statement_assigns(function) -> None:
+@pytest.mark.parametrize("function", [uses_previous_turn, assigned_in_a_branch])
+def test_a_variable_that_is_assigned_in_a_loop_or_branch(function) -> None:
     called = compiled(function, "Fi>f")
     for n in (0, 1, 3, 6):
         assert called(SIX, n) == function(SIX, n)

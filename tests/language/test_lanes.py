@@ -1,4 +1,4 @@
-"""Tangents in lanes: each lane has the bytes that its direction has alone."""
+"""Tangents in lanes: each lane has the same bytes as its direction alone."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ EDGE = "(x, out):\n    out[0] = x * 3.0\n    if x == 0.0:\n        out[0] = 5.0\
 by_lane_count = pytest.mark.parametrize("count", LANE_COUNTS)
 
 
-def made(body: str, signature: str, count: int) -> tuple[Any, Any]:
-    """A tangent along one direction and the one in so many lanes, compiled."""
+def compiled_tangents(body: str, signature: str, count: int) -> tuple[Any, Any]:
+    """The tangent along one direction and the tangent in lanes of a function with this body, compiled."""
     function = run_source(f"{HEAD}def f{body}")["f"]
     one, lanes = (tangent_function(function, signature, lanes=lanes) for lanes in (0, count))
     return compiled(*one), compiled(*lanes)
 
 
 def same_bytes(x: Any, y: Any) -> bool:
-    """Whether numbers are the same to the last bit; one NaN is as another."""
+    """Whether numbers are equal to the last bit; all NaN are equal."""
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     return bool(((x.view(np.int64) == y.view(np.int64)) | (np.isnan(x) & np.isnan(y))).all())
 
 
 @pytest.fixture(scope="module")
 def mathematics() -> dict[tuple[str, int], tuple[Any, Any]]:
-    """By expression and number of lanes the tangents along one direction and in lanes, each in one piece."""
+    """By expression and number of lanes: the tangents along one direction and in lanes."""
     functions = [run_source(f"{HEAD}def f(x, y, out):\n    out[0] = 1.0 * ({t})\n")["f"] for t in MATHEMATICS]
     one = compiled_together([tangent_function(f, "ffF>v")[0] for f in functions], "ffFffF>v")
     pairs: dict[tuple[str, int], tuple[Any, Any]] = {}
@@ -70,7 +70,7 @@ DIRECTIONS = np.array([[1.0, -0.5, 0.0, 3e200, 0, -7.0, 1e-9, 2.0], [0.25, 0.0, 
 @by_lane_count
 @pytest.mark.parametrize("text", MATHEMATICS)
 @pytest.mark.parametrize("numbers", NUMBERS)
-def test_functions_and_operators(
+def test_a_function_or_operator_in_lanes(
     mathematics: Any, text: str, numbers: tuple[float, float], count: int
 ) -> None:
     one, lanes = mathematics[text, count]
@@ -84,8 +84,8 @@ def test_functions_and_operators(
         assert same_bytes(dot, out_dots[lane : lane + 1])
 
 
-def in_each_lane(kernel: Any, seed: int, count: int) -> bool:
-    """Whether a program that computes in lanes was compared; none where they disagree or it raises."""
+def is_compared(kernel: Any, seed: int, count: int) -> bool:
+    """Compare each lane of a random program; False if it has no lanes, its lanes disagree or it raises."""
     source = "def wrapped(x, t, n, m, a, k, w, out):\n    out[0] = kernel(x, t, n, m, a, k, w)\n"
     wrapped = run_source(source, {"kernel": kernel, "__name__": "wrapped"}, f"wrapped {seed}")["wrapped"]
     signature = SIGNATURE.replace(">f", "F>v")
@@ -95,18 +95,19 @@ def in_each_lane(kernel: Any, seed: int, count: int) -> bool:
     except NoTangentError:
         return False
     draw = random.Random(seed)
-    given = arguments(draw)
-    rows = given[4].size + 2
+    values_alone = arguments(draw)
+    rows = values_alone[4].size + 2
     dots = np.array([draw.uniform(-1.0, 1.0) for _ in range(count * rows)]).reshape(rows, count)
     dots[draw.randrange(rows), draw.randrange(count)] = 0.0
-    values, a_dots = [*(value.copy() for value in given), np.zeros(1)], dots[2:].ravel().copy()
+    values, a_dots = [*(value.copy() for value in values_alone), np.zeros(1)], dots[2:].ravel().copy()
     out_dots = np.zeros(count)
     try:
         lanes(*values, dots[0].copy(), dots[1].copy(), a_dots, out_dots)
     except (LanesDisagreeError, ValueError, ArithmeticError):
         return False
     for lane in range(count):
-        copies, a_dot, out_dot = [*(v.copy() for v in given), np.zeros(1)], dots[2:, lane].copy(), np.zeros(1)
+        copies = [*(value.copy() for value in values_alone), np.zeros(1)]
+        a_dot, out_dot = dots[2:, lane].copy(), np.zeros(1)
         one(*copies, dots[0, lane], dots[1, lane], a_dot, out_dot)
         assert same_bytes(copies[-1], values[-1]), f"program {seed}"
         assert same_bytes(copies[4], values[4]), f"program {seed}"
@@ -116,19 +117,19 @@ def in_each_lane(kernel: Any, seed: int, count: int) -> bool:
 
 
 @by_lane_count
-def test_random_programs_have_in_each_lane_what_they_have_alone(count: int) -> None:
-    compared = [in_each_lane(kernel, seed, count) for seed, kernel in programs(range(many(15))).items()]
+def test_random_programs_in_lanes(count: int) -> None:
+    compared = [is_compared(kernel, seed, count) for seed, kernel in programs(range(many(15))).items()]
     assert sum(compared) > len(compared) // 5
 
 
 @by_lane_count
-def test_arrays_of_their_own_sections_tables_and_helpers(count: int) -> None:
+def test_own_arrays_slices_and_functions_of_vectors_in_lanes(count: int) -> None:
     body = (
         "(x, v, out):\n    w = zeros(4)\n    for i in range(len(v)):\n        w[i] = math.sin(v[i]) * x\n"
         "    part = out[1:3]\n    part[0] = w[0] * w[-1]\n    part[1] = dot((w[0], w[1]), (x, v[2]))\n"
         "    out[0] += w[2]\n"
     )
-    one, lanes = made(body, "fFF>v", count)
+    one, lanes = compiled_tangents(body, "fFF>v", count)
     draw = np.random.default_rng(3)
     v, x_dots, v_dots = draw.random(4), draw.normal(size=count), draw.normal(size=(4, count))
     out_dots = draw.normal(size=(3, count))
@@ -142,8 +143,8 @@ def test_arrays_of_their_own_sections_tables_and_helpers(count: int) -> None:
 
 @by_lane_count
 @pytest.mark.parametrize("x", [0.0, 1.0])
-def test_a_branch_that_lanes_leave_together(x: float, count: int) -> None:
-    one, lanes = made(EDGE, "fF>v", count)
+def test_a_comparison_that_is_the_same_in_all_lanes(x: float, count: int) -> None:
+    one, lanes = compiled_tangents(EDGE, "fF>v", count)
     for dots in (np.zeros(count), np.arange(1.0, 1.0 + count)):
         out, out_dots = np.zeros(1), np.zeros(count)
         lanes(x, out, dots.copy(), out_dots)
@@ -154,29 +155,29 @@ def test_a_branch_that_lanes_leave_together(x: float, count: int) -> None:
 
 
 @by_lane_count
-def test_lanes_that_disagree_about_a_branch_say_so(count: int) -> None:
-    _, lanes = made(EDGE, "fF>v", count)
+def test_a_comparison_that_differs_between_lanes_is_an_error(count: int) -> None:
+    _, lanes = compiled_tangents(EDGE, "fF>v", count)
     with pytest.raises(LanesDisagreeError):
         lanes(0.0, np.zeros(1), np.eye(count)[1], np.zeros(count))
-    lanes(0.5, np.zeros(1), np.eye(count)[1], np.zeros(count))  # no matter which way
+    lanes(0.5, np.zeros(1), np.eye(count)[1], np.zeros(count))  # away from the edge all lanes agree
 
 
 @pytest.mark.parametrize(
     ("body", "signature"),
     [
-        ("(x):\n    return x * x\n", "f>f"),  # a number for each lane is no result
+        ("(x):\n    return x * x\n", "f>f"),  # a result cannot be several numbers
         ("(m, out):\n    out[0] = m[0, 0]\n", "MF>v"),
     ],
 )
-def test_what_has_no_tangent_in_lanes_is_refused(body: str, signature: str) -> None:
+def test_a_function_without_a_tangent_in_lanes_is_refused(body: str, signature: str) -> None:
     with pytest.raises((NoTangentError, ContractError)):
-        made(body, signature, 4)
+        compiled_tangents(body, signature, 4)
 
 
 @pytest.mark.parametrize("count", [1, 3, 5])
 def test_a_number_of_lanes_that_no_processor_has_is_refused(count: int) -> None:
     with pytest.raises((NoTangentError, ContractError), match="there are 2 or 4 or 8 lanes"):
-        made("(x, out):\n    out[0] = x * 3.0\n", "fF>v", count)
+        compiled_tangents("(x, out):\n    out[0] = x * 3.0\n", "fF>v", count)
 
 
 def test_plain_python_has_no_lanes() -> None:

@@ -1,4 +1,4 @@
-"""docs/kernel-language.md: its table of edges on all roads, and its lists of functions."""
+"""docs/kernel-language.md: its table of edges is true for all compilers, and its lists are complete."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from language_tools import compiled
-from test_edges_of_numbers import is_same
+from language_tools import compiled, is_same
 
 from cosim_compiler.code import BY_C, BY_LLVM
 from cosim_compiler.language.builtins import READERS
@@ -22,38 +21,39 @@ from cosim_compiler.sources.run_source import run_source
 
 PAGE = (Path(__file__).parents[2] / "docs" / "kernel-language.md").read_text("utf-8")
 ROW = re.compile(
-    r"^\| `(?P<text>[^`]+)` \| `(?P<given>[^`]+)` \| `(?P<answer>[^`]+)` \| (?P<plain>[^|]+) \|$", re.M
+    r"^\| `(?P<text>[^`]+)` \| `(?P<arguments>[^`]+)` \| `(?P<answer>[^`]+)` \| (?P<plain>[^|]+) \|$", re.M
 )
 ROWS = [match.groupdict() for match in ROW.finditer(PAGE)]
 NAMES = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def values(text: str) -> list[Any]:
+    """The numbers that a cell lists."""
     return [NAMES[word] if word in NAMES else float(word) if {".", "e"} & set(word) else int(word)
             for word in text.split(", ")]  # fmt: skip
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['text']} of {row['given']}")
-def test_the_table_of_edges(row: dict[str, str]) -> None:
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['text']} of {row['arguments']}")
+def test_a_row_of_the_table_of_edges(row: dict[str, str]) -> None:
     function = run_source(f"import math\ndef edge(a, b):\n    return {row['text']}\n")["edge"]
-    given, (answer,) = values(row["given"]), values(row["answer"])
-    letters = "ff" if isinstance(given[0], float) else "ii"
+    arguments, (answer,) = values(row["arguments"]), values(row["answer"])
+    letters = "ff" if isinstance(arguments[0], float) else "ii"
     signature = f"{letters}>{'f' if isinstance(answer, float) else 'i'}"
     for coder in [BY_LLVM, *([BY_C] if shutil.which("cc") or shutil.which("gcc") else [])]:
-        assert is_same(compiled(function, signature, coder)(*given), answer)
-    numbers = [np.float64(x) if letters == "ff" else np.int64(x) for x in given]
+        assert is_same(compiled(function, signature, coder)(*arguments), answer)
+    numbers = [np.float64(x) if letters == "ff" else np.int64(x) for x in arguments]
     with np.errstate(all="ignore"):
         if row["plain"] == "raises":
             with pytest.raises((ArithmeticError, ValueError)):
                 function(*numbers)
         elif row["plain"] == "the same":
-            found = function(*numbers)
-            assert is_same(float(found) if isinstance(answer, float) else int(found), answer)
+            result = function(*numbers)
+            assert is_same(float(result) if isinstance(answer, float) else int(result), answer)
         else:
             assert function(*numbers) > 2**63
 
 
-def test_the_table_is_found() -> None:
+def test_all_rows_of_the_table_are_read() -> None:
     assert len(ROWS) == PAGE.count("| the same |") + PAGE.count("| raises |") + PAGE.count(
         "| a larger number |"
     )
@@ -61,6 +61,7 @@ def test_the_table_is_found() -> None:
 
 
 def listed(row: str) -> set[str]:
+    """The names in the rows of a table that begin with a title."""
     return {
         name
         for match in re.finditer(rf"^\| {row}[^|]*\| `([^`]+)` \|$", PAGE, re.M)
@@ -68,7 +69,7 @@ def listed(row: str) -> set[str]:
     }
 
 
-def test_all_functions_are_listed() -> None:
+def test_the_page_lists_all_functions() -> None:
     assert listed("builtins") == set(BUILTINS)
     assert listed("of `math`") | listed("constants of `math`") == set(IN_MATH)
     loops = {"enumerate", "range", "zip"}
@@ -76,5 +77,5 @@ def test_all_functions_are_listed() -> None:
     assert {getattr(builtins, name) for name in set(BUILTINS) - loops} <= set(READERS)
 
 
-def test_all_roads_are_listed() -> None:
+def test_the_page_lists_all_compilers() -> None:
     assert set(re.findall(r"^\| `([a-z]+)`(?: \(default\))? \|", PAGE, re.M)) == set(ROADS)

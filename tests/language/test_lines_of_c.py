@@ -1,4 +1,4 @@
-"""Lines of C that are put together, and those that must stay apart."""
+"""The lines of C: which statements are joined in one line, and which are not."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def lines(text: str) -> list[str]:
         ),
     ],
 )
-def test_blocks_of_one_statement_stand_in_a_line(before: str, after: str) -> None:
+def test_a_block_of_one_statement_is_put_on_one_line(before: str, after: str) -> None:
     assert compact(lines(before)) == lines(after)
 
 
@@ -51,19 +51,19 @@ def test_blocks_of_one_statement_stand_in_a_line(before: str, after: str) -> Non
         "    if (a) {\n        double x = 1.0;\n    }",
     ],
 )
-def test_these_stay(text: str) -> None:
+def test_a_block_with_an_else_a_loop_or_a_declaration_is_not_joined(text: str) -> None:
     assert compact(lines(text)) == lines(text)
 
 
-def test_a_line_has_a_longest_length() -> None:
+def test_a_line_that_would_be_too_long_is_not_joined() -> None:
     for length, is_one in ((LONGEST, True), (LONGEST + 1, False)):
         call = f"f({'x' * (length - len('    if (a) f();'))});"
         assert (len(compact(["    if (a) {", f"        {call}", "    }"])) == 1) is is_one
 
 
-def test_a_value_that_waits_for_its_name_has_it_at_once() -> None:
-    waiting = ["    double held_1 = a - b;", "    double held_2 = b;", "    double x = held_1;"]
-    assert named_once(waiting) == ["    double x = a - b;", "    double held_2 = b;"]
+def test_an_intermediate_value_gets_the_name_to_which_it_is_assigned() -> None:
+    intermediate = ["    double held_1 = a - b;", "    double held_2 = b;", "    double x = held_1;"]
+    assert named_once(intermediate) == ["    double x = a - b;", "    double held_2 = b;"]
     other_kind = ["    int64_t held_1 = n;", "    double x = held_1;"]
     assert named_once(other_kind) == other_kind
     read_twice = ["    double held_1 = a;", "    double x = held_1;", "    y = held_1;"]
@@ -72,14 +72,14 @@ def test_a_value_that_waits_for_its_name_has_it_at_once() -> None:
     assert named_once(in_a_block) == in_a_block
 
 
-def test_what_is_taken_from_one_tuple_stands_in_a_line() -> None:
-    taken = ["    double x = held_1._0;", "    double y = held_1._1;"]
-    assert unpacked(taken) == ["    double x = held_1._0, y = held_1._1;"]
-    other = ["    double x = held_1._0;", "    int64_t y = held_1._1;", "    double z = held_2._0;"]
-    assert unpacked(other) == other
+def test_items_of_one_tuple_are_declared_on_one_line() -> None:
+    items = ["    double x = held_1._0;", "    double y = held_1._1;"]
+    assert unpacked(items) == ["    double x = held_1._0, y = held_1._1;"]
+    of_two_tuples = ["    double x = held_1._0;", "    int64_t y = held_1._1;", "    double z = held_2._0;"]
+    assert unpacked(of_two_tuples) == of_two_tuples
 
 
-def test_the_last_status_is_that_of_the_function() -> None:
+def test_the_status_of_the_last_call_is_returned_directly() -> None:
     last = "    if ((status_1 = f(a)) != 0) return status_1;"
     assert with_last_status([last, "    return 0;"]) == ["    return f(a);"]
     assert with_last_status([last, "    *result = 1;", "    return 0;"])[0] == last
@@ -101,7 +101,7 @@ def calls_jumps(n, x):
     x[1] = 3.0
 
 
-def test_a_name_whose_other_assignments_went_is_a_constant() -> None:
+def test_a_name_with_one_remaining_assignment_is_a_constant() -> None:
     program = Program()
     root = program.root(calls_jumps, "iF>v")
     simplifier = Simplifier("Run", {})
@@ -109,7 +109,7 @@ def test_a_name_whose_other_assignments_went_is_a_constant() -> None:
     assert shown(simplifier.functions[root.symbol]).splitlines()[1:] == ["    x[1] = 3.0"]
 
 
-def test_records_of_one_name_are_two_structures() -> None:
+def test_two_records_of_one_name_have_two_structures() -> None:
     def record(**fields: type) -> type:
         return type("Errors", (Record,), {"__annotations__": fields, "__module__": __name__})
 

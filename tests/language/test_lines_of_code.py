@@ -1,4 +1,4 @@
-"""Machine code knows the lines of the author's file, where that is asked for."""
+"""Machine code with the lines of the author's file, for debuggers; without them nothing else changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def kernel(x, out):
         out[0] += helper(x + i)
 
 
-def text(monkeypatch: pytest.MonkeyPatch, shown: bool) -> str:
+def llvm_text(monkeypatch: pytest.MonkeyPatch, shown: bool) -> str:
     monkeypatch.setattr(llvm, "lines_are_shown", lambda: shown)
     program = Program()
     return text_for_llvm(program, [("entry", program.root(kernel, "fF>v"), "fF>v")])
@@ -37,25 +37,28 @@ def text(monkeypatch: pytest.MonkeyPatch, shown: bool) -> str:
 
 @pytest.mark.skipif(shutil.which("readelf") is None, reason="nothing reads object files here")
 def test_an_object_file_names_file_and_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    made = tmp_path / "unit.o"
-    made.write_bytes(machine.object_of(text(monkeypatch, True)))
-    told = subprocess.run(
-        ["readelf", "--debug-dump=decodedline", str(made)], capture_output=True, text=True, check=True
+    object_file = tmp_path / "unit.o"
+    object_file.write_bytes(machine.object_of(llvm_text(monkeypatch, True)))
+    shown_lines = subprocess.run(
+        ["readelf", "--debug-dump=decodedline", str(object_file)],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
-    assert Path(__file__).name in told
-    rows = [row.split() for row in told.splitlines() if ".py" in row]
+    assert Path(__file__).name in shown_lines
+    rows = [row.split() for row in shown_lines.splitlines() if ".py" in row]
     lines = {int(row[1]) for row in rows if len(row) > 2 and row[1].isdigit()} - {0}
     first, inner = kernel.__code__.co_firstlineno, helper.__code__.co_firstlineno
     assert {first + 1, inner + 1} <= lines <= set(range(inner, first + 5))
 
 
-def test_without_them_nothing_else_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, told = text(monkeypatch, False), text(monkeypatch, True)
-    code = re.sub(r",? !dbg !\d+", "", told).splitlines()
+def test_lines_change_nothing_else_in_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, shown_lines = llvm_text(monkeypatch, False), llvm_text(monkeypatch, True)
+    code = re.sub(r",? !dbg !\d+", "", shown_lines).splitlines()
     assert [line for line in code if line[:1] != "!"] == [
         line for line in plain.splitlines() if line[:1] != "!"
     ]
-    assert "!dbg" not in plain and "!DILocation" in told
+    assert "!dbg" not in plain and "!DILocation" in shown_lines
 
 
 MODEL = """
@@ -80,7 +83,7 @@ STOP = "        level_dot[0] = -twice"
 
 @pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="gdb is not installed")
-def test_gdb_stops_in_the_line_of_an_author(tmp_path: Path) -> None:
+def test_gdb_stops_at_a_line_of_an_author(tmp_path: Path) -> None:
     law = tmp_path / "law.py"
     law.write_text(MODEL)
     line = MODEL.splitlines().index(STOP) + 1
@@ -100,7 +103,7 @@ def test_gdb_stops_in_the_line_of_an_author(tmp_path: Path) -> None:
 SOURCE = "def law(x):\n    return 2.0 * x\n"
 
 
-def test_code_with_lines_is_made_again_where_lines_have_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_with_lines_has_a_digest_that_depends_on_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ((SOURCE, "law.py"), ("\n" + SOURCE, "law.py"), (SOURCE, "other.py"), (SOURCE, "law.py"))
     for shown, different in ((False, 1), (True, 3)):
         monkeypatch.setattr(code_digest, "lines_are_shown", lambda shown=shown: shown)

@@ -1,4 +1,4 @@
-"""What authors write in kernel functions and cannot: the file, the line, what is wrong, what to write."""
+"""Mistakes in kernel functions: each error names the file, the line, what is wrong and what to write."""
 
 from __future__ import annotations
 
@@ -67,8 +67,7 @@ class Part(cosim.Component):
     def derivatives(t, x, v, k, n, gains, table, x_dot, v_dot):
         x_dot[0] = v
 '''
-OF_BODY = HEAD.count("\n") + 1
-"""The first line of what an author has written."""
+FIRST_LINE_OF_BODY = HEAD.count("\n") + 1
 
 
 class Helper:
@@ -78,8 +77,8 @@ class Helper:
         return 2.0 * x
 
 
-class Fast:
-    """As numba's dispatchers: what they compile is at `py_func`."""
+class Dispatcher:
+    """Like a dispatcher of numba: the author's function is at `py_func`."""
 
     __module__ = "numba.core.registry"
 
@@ -97,7 +96,7 @@ NAMES = {
     "helper": Helper(),
     "Helper": Helper,
     "VECTOR": np.array([1.0, 2.0]),
-    "fast": Fast(square),
+    "fast": Dispatcher(square),
     "cached": functools.lru_cache(square),
 }
 
@@ -117,7 +116,7 @@ MISTAKES = [
     ("matmul(table, gains, table)\nv_dot[0] = x", "table may only be read"),
     ("m = zeros((2, 2))\nmatmul(m, m, x_dot)\nv_dot[0] = x", "matmul() does not take a table of 2 by 2"),
     ("m = zeros(n)\nv_dot[0] = m[0]", "`zeros(n)`: the lengths of an array are constants: write zeros(3)"),
-    # what Python has and kernel functions have not
+    # statements and expressions of Python that the language does not have
     ("y = [x, v]\nv_dot[0] = y[0]", "cannot use a list; small vectors are tuples: (x, y, z)"),
     ("y = {'a': x}\nv_dot[0] = y['a']", "cannot use a dict; write names, or a tuple and its places"),
     ("y = f'{x}'\nv_dot[0] = x", "cannot use an f-string"),
@@ -141,7 +140,7 @@ MISTAKES = [
     ("v_dot[0] = isinstance(x, float)", "isinstance(); each name has one kind here: leave the test out"),
     ("v_dot[0] = sorted(gains)[0]", "sorted(), which makes a list"),
     ("v_dot[0] = 1.0 + 2j", "computes with reals, not with 2j"),
-    # state outside
+    # state outside the function
     ("global K\nK = x\nv_dot[0] = x", "cannot use global; a kernel function is pure"),
     ("VECTOR[0] = x\nv_dot[0] = x", "'VECTOR' belongs to the module"),
     ("v_dot[0] = GAINS['a'] * x", "'GAINS' is a dict, which a kernel function cannot use"),
@@ -173,7 +172,7 @@ MISTAKES = [
     ("v_dot[0] = math.sine(x)", "math.sine cannot be compiled; nearest: 'math.sin'"),
     ("v_dot[0] = self.k * x", "has no self; ask for 'k' in its arguments"),
     ("if x > 0.0:\n    y = 1.0\nv_dot[0] = y", "'y' may have no value here"),
-    # places and kinds
+    # indices and kinds
     ("v_dot = -x", "a result is a view: write v_dot[0] = …"),
     ("v_dot[:] = x", "for i in range(…): v_dot[i] = …"),
     ("v_dot[0] = x[0]", "x is a number here: write x, not x[0]"),
@@ -225,15 +224,15 @@ MISTAKES = [
 ]
 
 
-def said_of(body: str) -> str:
-    """What is said of a component with these lines: where the class is made, else by the compiler."""
+def message_for(body: str) -> str:
+    """The error for a component with these lines, when the class is made or by the compiler."""
     with pytest.raises(cosim.ContractError) as refused:
         typed_form_of(body)
     return str(refused.value)
 
 
 def typed_form_of(body: str) -> None:
-    """Make the class with these lines, and its function's typed form."""
+    """Make the class with these lines, and the typed form of its function."""
     text = HEAD + "".join(f"        {line}\n" for line in body.split("\n"))
     part = run_source(text, dict(NAMES), label="mistake")["Part"]
     kernel = part.kernels["derivatives"]
@@ -251,16 +250,16 @@ def typed_form_of(body: str) -> None:
         "while x < 0.0:\n    v_dot[0] = x\nv_dot[0] = x",
     ],
 )
-def test_a_loop_that_can_be_left_is_right(body: str) -> None:
+def test_a_loop_that_can_be_left_is_allowed(body: str) -> None:
     typed_form_of(body)
 
 
 @pytest.mark.parametrize(("body", "sentence"), MISTAKES, ids=[body.split("\n")[0] for body, _ in MISTAKES])
 def test_a_mistake_is_answered_with_what_to_write(body: str, sentence: str) -> None:
-    said = said_of(body)
-    assert sentence in said
-    lines = [int(fault.split(":")[1]) for fault in said.split("\n")]
-    assert all("mistake" in fault.split(":")[0] for fault in said.split("\n"))
-    assert all(0 < line < OF_BODY + 4 for line in lines)
+    message = message_for(body)
+    assert sentence in message
+    lines = [int(fault.split(":")[1]) for fault in message.split("\n")]
+    assert all("mistake" in fault.split(":")[0] for fault in message.split("\n"))
+    assert all(0 < line < FIRST_LINE_OF_BODY + 4 for line in lines)
     if not any(name in body for name in ("recursive", "scale", "sometimes", "mixed", "TIMES_TWO")):
-        assert min(lines) >= OF_BODY - 3  # the lines of the author, or the head of the function
+        assert min(lines) >= FIRST_LINE_OF_BODY - 3  # the lines of the author, or the head of the function

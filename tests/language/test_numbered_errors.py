@@ -1,4 +1,4 @@
-"""Exceptions with numbers: raised, caught and raised again, the same in plain Python, by LLVM and by C."""
+"""Exceptions with numbers can be raised, caught and raised again, the same compiled and in plain Python."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from cosim_compiler.errors import ContractError, NumberedError
 from cosim_compiler.native import compile_function, is_plain
 
 
-class Trouble(NumberedError):  # noqa: N818
-    """Something with a step."""
+class StepError(NumberedError):  # noqa: N818
+    """The base of two errors."""
 
 
-class TooLarge(Trouble):  # noqa: N818
+class TooLarge(StepError):  # noqa: N818
     """Too large."""
 
     number = 1_000_100
 
 
-class TooSmall(Trouble):  # noqa: N818
+class TooSmall(StepError):  # noqa: N818
     """Too small."""
 
     number = 1_000_101
 
 
-class Other(NumberedError):  # noqa: N818
-    """No trouble."""
+class UnrelatedError(NumberedError):  # noqa: N818
+    """An error of another base."""
 
     number = 1_000_200
 
 
-def refuse(x):
+def raises_by_size(x):
     if x > 3.0:
         raise TooLarge()
     if x > 2.0:
         raise TooSmall
     if x > 1.0:
-        raise Other()
+        raise UnrelatedError()
     if x < -5.0:
         raise ValueError("far below")
     return 2.0 * x
 
 
-def in_loops(x):
+def try_in_loop(x):
     total = 0.0
     for i in range(4):
         try:
             if i == 1:
                 continue
-            total += refuse(x + i)
+            total += raises_by_size(x + i)
             if total > 3.0:
                 break
-        except Trouble as trouble:
+        except StepError as trouble:
             total += float(trouble.number)
             if i == 3:
                 raise
@@ -62,12 +62,12 @@ def in_loops(x):
     return total
 
 
-def inside_each_other(x):
+def nested_try(x):
     y = 0.0
     try:
         y = 1.0
         try:
-            y = refuse(x)
+            y = raises_by_size(x)
         except TooLarge:
             y = -1.0
     except TooSmall as trouble:
@@ -77,10 +77,10 @@ def inside_each_other(x):
 
 def raised_again_behind_another(x):
     try:
-        return refuse(x)
-    except Trouble:
+        return raises_by_size(x)
+    except StepError:
         try:
-            refuse(9.0)
+            raises_by_size(9.0)
         except TooLarge:
             pass
         raise
@@ -88,15 +88,15 @@ def raised_again_behind_another(x):
 
 def caught_by_the_base(x):
     try:
-        return inside_each_other(x)
+        return nested_try(x)
     except NumberedError as error:
         return float(error.number)
 
 
-def nothing_to_catch(x):
+def try_without_a_call(x):
     try:
         y = x + 1.0
-    except Trouble:
+    except StepError:
         y = math.nan
     return y
 
@@ -107,9 +107,9 @@ def assigned_before_and_inside(x):
     while True:
         try:
             y = 1.5
-            y = refuse(x)
+            y = raises_by_size(x)
             break
-        except Trouble:
+        except StepError:
             y += 10.0
             i += 1
             if i > 2:
@@ -117,28 +117,28 @@ def assigned_before_and_inside(x):
     return y
 
 
-def refuse_apart(x):
-    return refuse(x)
+def raises_in_another_unit(x):
+    return raises_by_size(x)
 
 
-compiled_together([refuse_apart], "f>f")
+compiled_together([raises_in_another_unit], "f>f")
 
 
 def across_units(x):
     try:
-        return refuse_apart(max(x, -5.0))
+        return raises_in_another_unit(max(x, -5.0))
     except TooSmall as trouble:
         return -float(trouble.number)
 
 
 FUNCTIONS = [
-    *(refuse, in_loops, inside_each_other, raised_again_behind_another, caught_by_the_base),
-    *(nothing_to_catch, assigned_before_and_inside, across_units),
+    *(raises_by_size, try_in_loop, nested_try, raised_again_behind_another, caught_by_the_base),
+    *(try_without_a_call, assigned_before_and_inside, across_units),
 ]
 NUMBERS = [-9.0, -5.0, -3.0, -1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, math.nan, math.inf]
 
 
-def outcome(function, x):
+def result_or_exception(function, x):
     try:
         return repr(float(function(x)))
     except Exception as error:
@@ -146,20 +146,20 @@ def outcome(function, x):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-def test_machine_code_does_what_plain_python_does(function):
+def test_machine_code_returns_and_raises_what_plain_python_does(function):
     compiled = compile_function(function, "f>f")
-    plain, machine = ([outcome(one, x) for x in NUMBERS] for one in (function, compiled))
+    plain, machine = ([result_or_exception(one, x) for x in NUMBERS] for one in (function, compiled))
     assert machine == plain
     assert len(set(plain)) > 2
 
 
-def test_what_is_caught_is_known_by_its_class():
-    assert caught_by_the_base(1.5) == Other.number
-    assert inside_each_other(3.5) == -1.0 and inside_each_other(2.5) == TooSmall.number + 1.0
-    assert repr(compile_function(caught_by_the_base, "f>f")(1.5)) == repr(float(Other.number))
+def test_an_exception_is_caught_by_its_class_or_base():
+    assert caught_by_the_base(1.5) == UnrelatedError.number
+    assert nested_try(3.5) == -1.0 and nested_try(2.5) == TooSmall.number + 1.0
+    assert repr(compile_function(caught_by_the_base, "f>f")(1.5)) == repr(float(UnrelatedError.number))
 
 
-def test_two_errors_have_two_numbers():
+def test_two_classes_with_one_number_are_refused():
     with pytest.raises(ContractError, match="TooLarge.*number 1000100"):
 
         class Twin(NumberedError):  # noqa: N818
@@ -170,29 +170,29 @@ def test_two_errors_have_two_numbers():
 
 def with_finally(x):
     try:
-        return refuse(x)
+        return raises_by_size(x)
     finally:
         x = 0.0
 
 
 def without_a_class(x):
     try:
-        return refuse(x)
+        return raises_by_size(x)
     except:  # noqa: E722
         return 0.0
 
 
-def of_python(x):
+def catches_pythons_error(x):
     try:
-        return refuse(x)
+        return raises_by_size(x)
     except ValueError:
         return 0.0
 
 
-def unset(x):
+def leaves_name_unset(x):
     try:
-        y = refuse(x)
-    except Trouble:
+        y = raises_by_size(x)
+    except StepError:
         pass
     return y
 
@@ -203,10 +203,10 @@ def unset(x):
     [
         (with_finally, "write try: …, and one except of a NumberedError"),
         (without_a_class, "write try: …, and one except of a NumberedError"),
-        (of_python, "write try: …, and one except of a NumberedError"),
-        (unset, "'y' may have no value here"),
+        (catches_pythons_error, "write try: …, and one except of a NumberedError"),
+        (leaves_name_unset, "'y' may have no value here"),
     ],
 )
-def test_what_is_refused(function, sentence):
+def test_finally_and_other_exceptions_are_refused(function, sentence):
     with pytest.raises(ContractError, match=sentence):
         compile_function(function, "f>f")

@@ -1,4 +1,4 @@
-"""Sources are read in several threads at once, while garbage is collected."""
+"""Sources can be parsed in several threads at once while garbage is collected."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from cosim_compiler.sources import kernel_source
 
 
 class Cycle:
-    """Garbage that lets another thread go on when it is collected."""
+    """Garbage that lets another thread run when it is collected."""
 
     def __init__(self) -> None:
-        self.me = self
+        self.itself = self
 
     def __del__(self) -> None:
         time.sleep(0)
 
 
-def test_trees_are_made_in_several_threads_at_once() -> None:
+def test_parsing_in_several_threads_raises_no_system_error() -> None:
     source = inspect.getsource(kernel_source) * 3
     errors: list[SystemError] = []
 
-    def read() -> None:
+    def parse_repeatedly() -> None:
         for _ in range(30):
-            for _ in range(50):
+            for _ in range(50):  # enough garbage for a collection during the parse
                 Cycle()
             try:
                 kernel_source.parse(source)
@@ -36,7 +36,7 @@ def test_trees_are_made_in_several_threads_at_once() -> None:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        threads = [threading.Thread(target=read) for _ in range(4)]
+        threads = [threading.Thread(target=parse_repeatedly) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -1,4 +1,4 @@
-"""Two printers of one form: LLVM's text and C do the same; what is written as C reads like its source."""
+"""The printer of C: it computes what LLVM and Python compute, and its text reads like the source."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from edge_parts import (
+    OF_REALS,
+    OF_WHOLE,
+    TO_WHOLE,
+    calls_raising_function,
+    functions_of_math,
+    reads_module_arrays,
+)
 from how_many import many
-from language_tools import compiled, compiled_together
+from language_tools import compiled, compiled_together, is_same
 from programs_run import differences, lowered_differences
-from test_edges_of_numbers import OF_REALS, OF_WHOLE, TO_WHOLE, is_same, of_math, of_the_module, through
 
 from cosim_compiler.called import Called
 from cosim_compiler.calls import indirect_call
@@ -25,38 +32,38 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def by_c(functions: Iterable[Any], signature: str) -> dict[Any, Called]:
-    """Each of them by C, all in one file: most of the time goes into starting a compiler."""
-    each = dict.fromkeys(functions)
-    return dict(zip(each, compiled_together(each, signature, BY_C), strict=True))
+def compiled_by_c(functions: Iterable[Any], signature: str) -> dict[Any, Called]:
+    """Functions compiled by C in one file, because most of the time is that to start the compiler."""
+    different = dict.fromkeys(functions)
+    return dict(zip(different, compiled_together(different, signature, BY_C), strict=True))
 
 
 def test_edges_of_reals() -> None:
-    made = by_c((function for function, *_ in OF_REALS), "ff>f")
+    by_function = compiled_by_c((function for function, *_ in OF_REALS), "ff>f")
     for function, a, b, expected in OF_REALS:
-        found = made[function](a, b)
+        found = by_function[function](a, b)
         assert is_same(found, expected), (function, a, b, found)
 
 
 def test_edges_of_whole_numbers() -> None:
-    made = by_c((function for function, *_ in OF_WHOLE), "ii>i")
+    by_function = compiled_by_c((function for function, *_ in OF_WHOLE), "ii>i")
     for function, a, b, expected in OF_WHOLE:
-        assert made[function](a, b) == expected, (function, a, b)
-    made = by_c((function for function, *_ in TO_WHOLE), "ff>i")
+        assert by_function[function](a, b) == expected, (function, a, b)
+    by_function = compiled_by_c((function for function, *_ in TO_WHOLE), "ff>i")
     for function, x, expected in TO_WHOLE:
-        assert made[function](x, 0.0) == expected, (function, x)
+        assert by_function[function](x, 0.0) == expected, (function, x)
 
 
-def test_the_rest_of_math() -> None:
-    called = compiled(of_math, "fi>f", BY_C)
+def test_functions_of_math() -> None:
+    called = compiled(functions_of_math, "fi>f", BY_C)
     for x in (-1.75, 0.0, 0.7, 4.5):
         for n in (-30, 0, 36):
-            assert is_same(called(x, n), of_math(np.float64(x), n)), (x, n)
-    assert compiled(of_the_module, "ii>f", BY_C)(-1, 2) == of_the_module(-1, 2)
+            assert is_same(called(x, n), functions_of_math(np.float64(x), n)), (x, n)
+    assert compiled(reads_module_arrays, "ii>f", BY_C)(-1, 2) == reads_module_arrays(-1, 2)
 
 
-def test_what_is_raised() -> None:
-    called = compiled(through, "f>f", BY_C)
+def test_an_exception() -> None:
+    called = compiled(calls_raising_function, "f>f", BY_C)
     assert called(0.5) == 1.5
     with pytest.raises(ArithmeticError, match="^too large$"):
         called(2.0)
@@ -66,7 +73,7 @@ def test_random_programs() -> None:
     assert sum(d is None or pytest.fail(str(d)) for d in differences(range(7000, 7020), BY_C)) > 50
 
 
-def test_random_programs_as_native_libraries_have_them() -> None:
+def test_random_programs_as_native_libraries_contain_them() -> None:
     compared = 0
     for difference in lowered_differences(range(8000, 8000 + many(10))):
         assert difference is None, str(difference)
@@ -81,32 +88,32 @@ def test_many_random_programs() -> None:
             assert difference is None, str(difference)
 
 
-call_law = indirect_call("fF>f")
+call_by_address = indirect_call("fF>f")
 
 
-def law(x, y):
+def add_tenfold(x, y):
     return x + 10.0 * y[0]
 
 
-def counting(y):
+def increment(y):
     y[0] += 1.0
     return y[0]
 
 
-def through_an_address(address, y):
-    return call_law(address, (counting(y), y))
+def calls_by_address(address, y):
+    return call_by_address(address, (increment(y), y))
 
 
 @pytest.mark.parametrize("coder", [BY_LLVM, BY_C], ids=["llvm", "c"])
 def test_arguments_of_a_call_by_address_are_computed_once(coder: Coder) -> None:
-    called = compiled(law, "fF>f", coder)
+    called = compiled(add_tenfold, "fF>f", coder)
     address = coder.machine.address_of(called._unit.symbol(0))
     y = np.zeros(1)
-    assert compiled(through_an_address, "iF>f", coder)(address, y) == 11.0 and y[0] == 1.0
+    assert compiled(calls_by_address, "iF>f", coder)(address, y) == 11.0 and y[0] == 1.0
 
 
-def with_names_of_printers(x: Any, a: Any) -> Any:
-    """Names that a printer makes up beside the author's: of counters, bounds, and values held."""
+def uses_names_of_the_printer(x: Any, a: Any) -> Any:
+    """Uses names that the printer gives to counters, bounds and intermediate values."""
     i_1, n_1, value_1, k_doubled, constant_0 = 5, 7, 0.5, 0.25, 2.0
     NAN, int64_t, tuple_trre = 1.0, 3.0, 4.0  # noqa: N806
     for i_2 in range(n_1):
@@ -127,35 +134,35 @@ def doubled(x: Any) -> Any:
     return x + x, x
 
 
-def in_the_order_of_python(a: Any) -> Any:
-    """Elements are read where they stand, between calls that change them."""
-    first = (counting(a) + a[0]) * counting(a)
-    second = (a[0] + a[1]) - counting(a) * (a[1] + a[0])
+def reads_between_calls(a: Any) -> Any:
+    """Reads elements between calls that change them."""
+    first = (increment(a) + a[0]) * increment(a)
+    second = (a[0] + a[1]) - increment(a) * (a[1] + a[0])
     return first + 3.0 * second
 
 
-def a_sum_of_what_is_held(a: Any) -> Any:
-    return 2.0 * sum((counting(a), a[1])) - sum((a[0], counting(a)))
+def sums_of_changing_items(a: Any) -> Any:
+    return 2.0 * sum((increment(a), a[1])) - sum((a[0], increment(a)))
 
 
 @pytest.mark.parametrize("coder", [BY_LLVM, BY_C], ids=["llvm", "c"])
-@pytest.mark.parametrize("function", [in_the_order_of_python, a_sum_of_what_is_held])
-def test_order_and_brackets_are_those_of_python(function: Any, coder: Coder) -> None:
-    given = np.array([1.5, -0.25]), np.array([1.5, -0.25])
-    assert compiled(function, "F>f", coder)(given[0]) == function(given[1])
-    assert given[0].tolist() == given[1].tolist()
+@pytest.mark.parametrize("function", [reads_between_calls, sums_of_changing_items])
+def test_order_and_parentheses_are_those_of_python(function: Any, coder: Coder) -> None:
+    compiled_array, plain_array = np.array([1.5, -0.25]), np.array([1.5, -0.25])
+    assert compiled(function, "F>f", coder)(compiled_array) == function(plain_array)
+    assert compiled_array.tolist() == plain_array.tolist()
 
 
 @pytest.mark.parametrize("coder", [BY_LLVM, BY_C], ids=["llvm", "c"])
-def test_no_name_of_an_author_is_taken_for_one_of_the_printer(coder: Coder) -> None:
-    given = np.zeros(3), np.zeros(3)
-    found = compiled(with_names_of_printers, "fF>f", coder)(0.5, given[0])
-    assert found == with_names_of_printers(0.5, given[1])
-    assert given[0].tolist() == given[1].tolist()
+def test_names_of_an_author_do_not_clash_with_those_of_the_printer(coder: Coder) -> None:
+    compiled_array, plain_array = np.zeros(3), np.zeros(3)
+    result = compiled(uses_names_of_the_printer, "fF>f", coder)(0.5, compiled_array)
+    assert result == uses_names_of_the_printer(0.5, plain_array)
+    assert compiled_array.tolist() == plain_array.tolist()
 
 
 def stretch(x: Any, stiffness: Any, limit: Any, f: Any) -> None:
-    """The force of a spring that ends."""
+    """The force of a spring whose deflection is limited."""
     reach = min(abs(x), limit)
     if x < 0.0:
         reach = -reach
@@ -177,5 +184,5 @@ def test_c_reads_like_its_source() -> None:
     assert EXPECTED in text_in_c(program, [])
 
 
-def test_the_roads_are_named() -> None:
+def test_the_names_of_the_compilers() -> None:
     assert set(ROADS) == {"llvm", "c", "plain"}

@@ -1,4 +1,4 @@
-"""Random programs do the same compiled and in plain Python, to the last bit."""
+"""Random programs compute the same compiled and in plain Python, to the last bit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_random_programs(count: int) -> None:
         ("max", llvm_arithmetic.OTHERS["min"]),
     ],
 )
-def test_a_wrong_rule_is_found(monkeypatch: pytest.MonkeyPatch, name: str, broken: object) -> None:
+def test_a_wrong_instruction_is_noticed(monkeypatch: pytest.MonkeyPatch, name: str, broken: object) -> None:
     monkeypatch.setitem(llvm_arithmetic.OTHERS, name, broken)
     assert any(
         d is not None for first in range(0, 200, BATCH) for d in differences(range(first, first + BATCH))

@@ -1,4 +1,4 @@
-"""What the language refuses: file, line, the expression, and what to write."""
+"""Programs that the compiler refuses: each error names the file, the line, the expression and the remedy."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
+from cosim_compiler.sources.run_source import run_source
 
 SIGNATURE = "fF>v"
 
@@ -261,36 +262,34 @@ CASES: dict[Any, str] = {
 
 
 @pytest.mark.parametrize(("function", "sentence"), CASES.items(), ids=lambda v: getattr(v, "__name__", ""))
-def test_the_place_and_what_to_write(function: Any, sentence: str) -> None:
-    others = {in_a_helper: helper_that_offends, number_or_nothing: nothing_at_the_end}
-    offender = others.get(function, function)
+def test_a_refused_program_is_answered_with_its_line_and_the_remedy(function: Any, sentence: str) -> None:
+    offending_helpers = {in_a_helper: helper_that_offends, number_or_nothing: nothing_at_the_end}
+    offender = offending_helpers.get(function, function)
     lines, first = inspect.getsourcelines(offender)
     marked = [first + i for i, code in enumerate(lines) if "offends" in code.partition("#")[2]]
     line = marked[0] if marked else first + 1
-    with pytest.raises(ContractError) as raised:
+    with pytest.raises(ContractError) as caught:
         Program().root(function, SIGNATURE)
-    said = str(raised.value)
-    assert said.startswith(f"{__file__}:{line}: cannot be compiled: "), said
-    assert sentence in said, said
-    assert "\n" not in said
+    message = str(caught.value)
+    assert message.startswith(f"{__file__}:{line}: cannot be compiled: "), message
+    assert sentence in message, message
+    assert "\n" not in message
 
 
-def test_a_helper_that_another_compiler_made_is_answered_with_what_to_write() -> None:
+def test_a_helper_of_another_compiler_is_refused_with_the_remedy() -> None:
     class Dispatcher:
-        """As numba's: what it compiled lies in `py_func`."""
+        """Like a dispatcher of numba: the author's function is at `py_func`."""
 
         py_func = staticmethod(added)
 
     namespace: dict[str, Any] = {"quick": Dispatcher()}
-
-    from cosim_compiler.sources.run_source import run_source
 
     kernel = run_source("def kernel(x, out):\n    out[0] = quick(x, x)\n", namespace)["kernel"]
     with pytest.raises(ContractError, match="another compiler .*write"):
         Program().root(kernel, SIGNATURE)
 
 
-def test_a_result_that_is_not_asked_for() -> None:
+def test_a_signature_that_does_not_fit_the_function_is_refused() -> None:
     with pytest.raises(ContractError, match="returns a number"):
         Program().root(added, "ff>i")
     with pytest.raises(ContractError, match="2 arguments.*1"):

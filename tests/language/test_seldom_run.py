@@ -1,4 +1,4 @@
-"""A function that seldom runs, or is large, stands once in machine code, and computes the same."""
+"""Functions marked as rarely called or never inlined exist once in machine code and compute the same."""
 
 from __future__ import annotations
 
@@ -14,48 +14,48 @@ from cosim_compiler.language.program import Program
 MARKS = rarely, never_inlined
 
 
-def larger(x, y):
+def sorted_pair(x, y):
     return (x, y) if x > y else (y, x)
 
 
 @rarely
-def seldom_larger(x, y):
+def rarely_sorted_pair(x, y):
     return (x, y) if x > y else (y, x)
 
 
 @never_inlined
-def apart_larger(x, y):
+def never_inlined_sorted_pair(x, y):
     return (x, y) if x > y else (y, x)
 
 
-def with_either(x, y):
-    a, b = larger(x, y)
-    c, d = seldom_larger(x, y)
-    e, f = apart_larger(x, y)
+def calls_all_three(x, y):
+    a, b = sorted_pair(x, y)
+    c, d = rarely_sorted_pair(x, y)
+    e, f = never_inlined_sorted_pair(x, y)
     return 32.0 * e + 16.0 * f + 8.0 * a + 4.0 * b + 2.0 * c + d
 
 
-def head_of(text: str, symbol: str) -> str:
+def definition_of(text: str, symbol: str) -> str:
     return next(line for line in text.splitlines() if line.startswith("define") and f"@{symbol}(" in line)
 
 
-def test_it_is_not_written_out_where_it_is_called() -> None:
+def test_only_unmarked_functions_are_inlined() -> None:
     program = Program()
-    text = text_for_llvm(program, [("entry", program.root(with_either, "ff>f"), "ff>f")])
-    assert "alwaysinline" in head_of(text, "k.larger")
-    assert "alwaysinline" not in head_of(text, "k.seldom_larger")
-    assert "cold noinline" in head_of(text, "k.seldom_larger")
-    apart = head_of(text, "k.apart_larger")
-    assert "noinline" in apart and "cold" not in apart
+    text = text_for_llvm(program, [("entry", program.root(calls_all_three, "ff>f"), "ff>f")])
+    assert "alwaysinline" in definition_of(text, "k.sorted_pair")
+    assert "alwaysinline" not in definition_of(text, "k.rarely_sorted_pair")
+    assert "cold noinline" in definition_of(text, "k.rarely_sorted_pair")
+    never_inlined_definition = definition_of(text, "k.never_inlined_sorted_pair")
+    assert "noinline" in never_inlined_definition and "cold" not in never_inlined_definition
 
 
-def test_it_computes_the_same() -> None:
-    called = compiled(with_either, "ff>f")
+def test_marked_functions_compute_the_same() -> None:
+    called = compiled(calls_all_three, "ff>f")
     for x, y in ((1.0, 2.0), (2.0, 1.0), (0.0, 0.0), (-0.0, 0.0)):
-        assert called(x, y) == with_either(x, y)
+        assert called(x, y) == calls_all_three(x, y)
 
 
-def test_the_mark_changes_its_digest() -> None:
-    plain = types.FunctionType(larger.__code__, globals(), "larger")
-    marked = [mark(types.FunctionType(larger.__code__, globals(), "larger")) for mark in MARKS]
+def test_a_mark_changes_the_digest() -> None:
+    plain = types.FunctionType(sorted_pair.__code__, globals(), "sorted_pair")
+    marked = [mark(types.FunctionType(sorted_pair.__code__, globals(), "sorted_pair")) for mark in MARKS]
     assert len({fingerprint(function) for function in (plain, *marked)}) == 3

@@ -1,4 +1,4 @@
-"""Sine and cosine of one angle by one call."""
+"""Sine and cosine of one angle become one call of the C library, with the same bits."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ ANGLES = (
 )
 
 
-def turned(q, out):
+def uses_pairs(q, out):
     s, c = math.sin(q[0]), math.cos(q[0])
     other = math.cos(q[1]) - math.sin(q[1])
     twice = math.sin(2.0 * q[0])
     out[0], out[1], out[2], out[3] = s, c, other, s * twice
 
 
-def branching(x):
+def cosine_in_a_branch(x):
     y = math.sin(x)
     if x > 1.0:
         y = y + math.cos(x)
     return y
 
 
-def written_after(q, out):
+def angle_changes_between(q, out):
     out[0] = math.sin(q[0])
     q[0] = q[0] + 1.0
     out[1] = math.cos(q[0])
@@ -62,43 +62,44 @@ def optimized(function: object, signature: str) -> str:
     return with_sine_pairs(machine.optimized(text))
 
 
-def calls(text: str) -> dict[str, int]:
+def call_counts(text: str) -> dict[str, int]:
     """How often each function is called."""
-    found = re.findall(r"call (?:void|double) @(\w+)\(", text)
-    return {name: found.count(name) for name in found}
+    names = re.findall(r"call (?:void|double) @(\w+)\(", text)
+    return {name: names.count(name) for name in names}
 
 
-def test_two_of_one_angle_are_one_call() -> None:
-    assert calls(optimized(turned, "FF>v")) == {"sincos": 2, "sin": 1}
+def test_sine_and_cosine_of_one_angle_are_one_call() -> None:
+    assert call_counts(optimized(uses_pairs, "FF>v")) == {"sincos": 2, "sin": 1}
 
 
-def test_what_stands_behind_a_branch_or_has_another_angle_stays() -> None:
-    assert "sincos" not in optimized(branching, "f>f")
-    assert "sincos" not in optimized(written_after, "FF>v")
+def test_calls_in_a_branch_or_of_another_angle_are_not_joined() -> None:
+    assert "sincos" not in optimized(cosine_in_a_branch, "f>f")
+    assert "sincos" not in optimized(angle_changes_between, "FF>v")
 
 
 @ON_LINUX
-@pytest.mark.parametrize("function", [turned, written_after])
-def test_values_are_those_of_plain_python(function: object) -> None:
+@pytest.mark.parametrize("function", [uses_pairs, angle_changes_between])
+def test_joined_calls_have_the_bits_of_plain_python(function: object) -> None:
     called, draw = compiled(function, "FF>v"), random.Random(7)
     drawn = [draw.choice((1.0, 1e3, 1e9)) * draw.uniform(-4.0, 4.0) for _ in range(300)]
     for i, angle in enumerate((*ANGLES, *drawn)):
-        given = [np.array([angle, drawn[i % 300], angle]), np.zeros(4)]
-        expected = [values.copy() for values in given]
-        called(*given)
+        compiled_arrays = [np.array([angle, drawn[i % 300], angle]), np.zeros(4)]
+        plain_arrays = [values.copy() for values in compiled_arrays]
+        called(*compiled_arrays)
         if not math.isfinite(angle):
-            assert np.isnan(given[1][:2]).all()  # where Python raises
+            assert np.isnan(compiled_arrays[1][:2]).all()  # where Python raises
             continue
-        function(*expected)  # type: ignore[operator]
+        function(*plain_arrays)  # type: ignore[operator]
         assert all(
-            struct.pack("d", x) == struct.pack("d", y) for x, y in zip(given[1], expected[1], strict=True)
+            struct.pack("d", x) == struct.pack("d", y)
+            for x, y in zip(compiled_arrays[1], plain_arrays[1], strict=True)
         )
 
 
 @ON_LINUX
-def test_a_library_with_other_bits_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_whose_pairs_have_other_bits_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     class Rounded:
-        """As the C library's, one bit beside it for angles above 1000."""
+        """A C library whose sine is one bit off for angles above 1000."""
 
         class sincos:  # noqa: N801
             def __new__(cls, angle: float, sine: ctypes.c_double, cosine: ctypes.c_double) -> None:  # type: ignore[misc]

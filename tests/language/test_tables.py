@@ -1,4 +1,4 @@
-"""Matrices: arguments of two axes, arrays of a function's own, and the functions with NumPy's names."""
+"""Matrices: arguments of two axes, arrays that a function makes, and functions with the names of NumPy."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from language_tools import compiled
-from test_edges_of_numbers import is_same
+from language_tools import compiled, is_same
 
 import cosim
 from cosim.functions import clip, dot, interp, matmul, norm, sign, solve, transpose, where, zeros
@@ -37,13 +36,13 @@ TABLES = (
 )
 
 
-def all_of_one_number(x: Any, low: Any, high: Any, out: Any) -> None:
+def functions_of_numbers(x: Any, low: Any, high: Any, out: Any) -> None:
     out[0] = clip(x, low, high)
     out[1] = sign(x)
     out[2] = where(x < low, x, high)
 
 
-def line(x: Any, xp: Any, fp: Any) -> Any:
+def interpolated(x: Any, xp: Any, fp: Any) -> Any:
     return interp(x, xp, fp)
 
 
@@ -52,31 +51,31 @@ def numpy_of_one_number(x: Any, low: Any, high: Any) -> list[float]:
 
 
 @CODERS
-def test_functions_of_numbers_are_those_of_numpy(coder: Coder) -> None:
-    called, out, plain = compiled(all_of_one_number, "fffF>v", coder), np.zeros(3), np.zeros(3)
+def test_functions_of_numbers_return_what_those_of_numpy_return(coder: Coder) -> None:
+    called, out, plain = compiled(functions_of_numbers, "fffF>v", coder), np.zeros(3), np.zeros(3)
     for given in itertools.product(map(np.float64, NUMBERS), repeat=3):
         called(*given, out)
-        all_of_one_number(*given, plain)
+        functions_of_numbers(*given, plain)
         expected = numpy_of_one_number(*given)
         assert all(map(is_same, out, expected)) and all(map(is_same, plain, expected)), given
 
 
 @CODERS
-def test_lines_through_points_are_those_of_numpy(coder: Coder) -> None:
-    called = compiled(line, "fFF>f", coder)
+def test_interp_returns_what_that_of_numpy_returns(coder: Coder) -> None:
+    called = compiled(interpolated, "fFF>f", coder)
     for (xp, fp), x in itertools.product(TABLES, [*NUMBERS, 0.25, 1.5, 3.5, 6.0, 7.0]):
         with np.errstate(all="ignore"):
             given, expected = (np.float64(x), np.array(xp), np.array(fp)), np.interp(x, xp, fp)
-            assert is_same(called(*given), expected) and is_same(line(*given), expected), given
+            assert is_same(called(*given), expected) and is_same(interpolated(*given), expected), given
     for xp, fp in (([], []), ([1.0], [1.0, 2.0])):
-        with pytest.raises(ValueError) as theirs:  # noqa: PT011
+        with pytest.raises(ValueError) as error_of_numpy:  # noqa: PT011
             np.interp(0.5, xp, fp)
-        for ours in (called, line):
-            with pytest.raises(ValueError, match=f"^{theirs.value}$"):
-                ours(np.float64(0.5), np.array(xp), np.array(fp))
+        for function in (called, interpolated):
+            with pytest.raises(ValueError, match=f"^{error_of_numpy.value}$"):
+                function(np.float64(0.5), np.array(xp), np.array(fp))
 
 
-def all_of_tables(a: Any, b: Any, v: Any, out: Any) -> Any:
+def functions_of_tables(a: Any, b: Any, v: Any, out: Any) -> Any:
     A, B = as_table(a, 3, 3), as_table(b, 3, 3)
     product, turned, left, right = zeros((3, 3)), zeros((3, 3)), zeros(3), zeros(3)
     matmul(A, B, product)
@@ -101,34 +100,34 @@ def numpy_of_tables(a: Any, b: Any, v: Any) -> tuple[float, Any]:
 
 
 @CODERS
-def test_tables_are_those_of_numpy_and_the_same_in_plain_python(coder: Coder) -> None:
-    called = compiled(all_of_tables, "FFFF>f", coder)
+def test_functions_of_tables_compute_what_those_of_numpy_compute(coder: Coder) -> None:
+    called = compiled(functions_of_tables, "FFFF>f", coder)
     draw = np.random.default_rng(5)
     for _ in range(50):
         a, b, v = draw.normal(size=9), draw.normal(size=9), draw.normal(size=3)
-        a[:1] *= draw.choice([0.0, 1.0])  # a pivot that is zero at first
+        a[:1] *= draw.choice([0.0, 1.0])  # a first pivot of zero needs an exchange of rows
         out, plain = np.zeros(3), np.zeros(3)
         found = called(a, b, v, out)
-        assert found == all_of_tables(a, b, v, plain) and out.tolist() == plain.tolist()
+        assert found == functions_of_tables(a, b, v, plain) and out.tolist() == plain.tolist()
         expected = numpy_of_tables(a, b, v)
         assert np.allclose(found, expected[0], rtol=1e-6) and np.allclose(out, expected[1], rtol=1e-6)
 
 
 @CODERS
-def test_a_singular_table_is_refused_as_by_numpy(coder: Coder) -> None:
-    called = compiled(all_of_tables, "FFFF>f", coder)
+def test_a_singular_table_is_the_error_of_numpy(coder: Coder) -> None:
+    called = compiled(functions_of_tables, "FFFF>f", coder)
     for singular in (np.zeros(9), np.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 0.0, 0.0, 1.0])):
-        for function in (called, all_of_tables):
+        for function in (called, functions_of_tables):
             with pytest.raises(np.linalg.LinAlgError, match="^Singular matrix$"):
                 function(singular, np.eye(3).ravel(), np.ones(3), np.zeros(3))
 
 
-def again(n: Any, out: Any) -> None:
+def calls_once_for_each(n: Any, out: Any) -> None:
     for i in range(n):
-        once(i, out)
+        add_to_own_array(i, out)
 
 
-def once(i: Any, out: Any) -> None:
+def add_to_own_array(i: Any, out: Any) -> None:
     own = zeros((2, 3))
     own[i % 2, i % 3] += 1.0 + i
     for row in range(own.shape[0]):
@@ -137,14 +136,14 @@ def once(i: Any, out: Any) -> None:
 
 
 @CODERS
-def test_an_array_of_its_own_is_zero_in_each_call(coder: Coder) -> None:
+def test_an_array_that_a_function_makes_is_zero_in_each_call(coder: Coder) -> None:
     out, plain = np.zeros(6), np.zeros(6)
-    compiled(again, "iF>v", coder)(8, out)
-    again(8, plain)
+    compiled(calls_once_for_each, "iF>v", coder)(8, out)
+    calls_once_for_each(8, plain)
     assert out.tolist() == plain.tolist() == [8.0, 5.0, 3.0, 4.0, 10.0, 6.0]
 
 
-def of_no_length(out: Any) -> Any:
+def arrays_of_no_length(out: Any) -> Any:
     own, none = zeros(0), zeros((0, 2))
     matmul(none, out, own)
     return norm(own) + dot(own, own) + len(none)
@@ -152,14 +151,14 @@ def of_no_length(out: Any) -> Any:
 
 @CODERS
 def test_arrays_without_elements(coder: Coder) -> None:
-    assert compiled(of_no_length, "F>f", coder)(np.ones(2)) == of_no_length(np.ones(2)) == 0.0
+    assert compiled(arrays_of_no_length, "F>f", coder)(np.ones(2)) == arrays_of_no_length(np.ones(2)) == 0.0
 
 
-# ---- components
+# components
 
 
 class Turned(cosim.Component):
-    """Law: y = turn x, flat and by rows."""
+    """Law: x' = turn x; y and z read `turn` as a flat array and as a table."""
 
     turn = cosim.parameter(shape=(2, 2), default=[[1.0, 2.0], [3.0, 4.0]])
     x = cosim.auxiliary_state(shape=2, start=[1.0, -1.0])
@@ -184,7 +183,7 @@ class Turned(cosim.Component):
 
 
 class WithKinks(cosim.Component):
-    """Law: x' = max(P x, 0.2) - |P' x|, with kinks."""
+    """Law: x_i' = max(P_01 x_i, 0.2) + cos 3t - |(P' x)_i|, with two kinks."""
 
     P = cosim.parameter(shape=(2, 2), default=[[0.0, 1.0], [0.5, 0.0]])
     x = cosim.auxiliary_state(shape=2, start=[1.0, -0.5])
@@ -199,7 +198,7 @@ class WithKinks(cosim.Component):
             x_dot[i] -= abs(y[i])
 
 
-def test_kinks_are_computed_from_tables_and_those_of_own_arrays_are_known_to_be_missed() -> None:
+def test_a_kink_of_an_argument_is_located_and_one_of_an_own_array_is_reported_as_missed() -> None:
     assert len(WithKinks.kink_functions) == 2
     (missed,) = missed_kinks(WithKinks.kernels, WithKinks.arguments, WithKinks.declarations)
     assert missed == f"law:{WithKinks.kernels['law'].function.__code__.co_firstlineno + 7}"
@@ -222,7 +221,7 @@ def turned_state() -> cosim.State:
     return state
 
 
-def test_an_argument_of_two_axes_is_flat_or_a_table() -> None:
+def test_an_argument_of_two_axes_may_be_read_flat_or_as_a_table() -> None:
     state = turned_state()
     assert state["part.y"].tolist() == [-1.0, -1.0]
     assert state["part.z"].tolist() == [[4.0, 7.0], [1.0, 0.0]]
@@ -240,14 +239,14 @@ print(state["part.y"].tolist(), state["part.z"].tolist())
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
-    "road", [{"COSIM_COMPILER": "plain"}, {"COSIM_DEBUG": "1"}, {"COSIM_COMPILER": "llvm"}]
+    "environment", [{"COSIM_COMPILER": "plain"}, {"COSIM_DEBUG": "1"}, {"COSIM_COMPILER": "llvm"}]
 )
-def test_it_is_so_on_other_roads(road: dict[str, str]) -> None:
+def test_tables_give_the_same_numbers_with_other_compilers(environment: dict[str, str]) -> None:
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), os.environ.get("PYTHONPATH", "")])
     run = subprocess.run(
         [sys.executable, "-c", PRINTED],
-        env={**os.environ, "PYTHONPATH": path, **road},
+        env={**os.environ, "PYTHONPATH": path, **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -256,7 +255,7 @@ def test_it_is_so_on_other_roads(road: dict[str, str]) -> None:
 
 
 def refusal_of(body: str, **declared: Any) -> str:
-    """What is said where a class with a kernel function of this text is made."""
+    """The error for a class with a kernel function of this text."""
     arguments = ", ".join(dict.fromkeys([*declared, "y"]))
     source = f"def law({arguments}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
     names = {name: globals()[name] for name in ("matmul", "zeros", "clip")}
@@ -268,7 +267,7 @@ def refusal_of(body: str, **declared: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("y[2, 0] = 1.0", "y has 2 rows and 2 columns, [2, 0] is outside"),
         ("y[0, -1] = 1.0", "y has 2 rows and 2 columns, a negative index is outside"),
@@ -280,42 +279,42 @@ def refusal_of(body: str, **declared: Any) -> str:
         ("y[0, 0] = 1.0\ny[0, 1] = 2.0\ny[1, 1] = 1.0", "y[1, 0] may not have been written here"),
     ],
 )
-def test_what_is_refused_of_tables(body: str, said: str) -> None:
+def test_a_wrong_use_of_a_table_is_refused_where_the_class_is_made(body: str, message: str) -> None:
     declared = {
         "p": cosim.parameter(shape=(2, 2), default=[[1.0, 2.0], [3.0, 4.0]]),
         "v": cosim.parameter(shape=2, default=[1.0, 2.0]),
         "cube": cosim.parameter(shape=(2, 2, 2), default=np.ones((2, 2, 2)).tolist()),
         "free": cosim.parameter(shape=("m", "n")),
     }
-    assert said in refusal_of(body, **declared)
+    assert message in refusal_of(body, **declared)
 
 
-def made_in_a_loop(y: Any) -> None:
+def makes_array_in_loop(y: Any) -> None:
     for i in range(3):
         own = zeros(2)
         y[i] = own[0]
 
 
-def returned(y: Any) -> Any:
+def returns_own_array(y: Any) -> Any:
     own = zeros(2)
     y[0] = own[1]
     return own
 
 
-def a_part_returned() -> Any:
+def returns_part_of_own_array() -> Any:
     return zeros(4)[1:3]
 
 
 @pytest.mark.parametrize(
-    ("function", "said"),
+    ("function", "message"),
     [
-        (made_in_a_loop, "`zeros(2)` in a loop: make the array before it"),
-        (returned, "`return own`: an array that a function makes ends with it"),
-        (a_part_returned, "an array that a function makes ends with it"),
+        (makes_array_in_loop, "`zeros(2)` in a loop: make the array before it"),
+        (returns_own_array, "`return own`: an array that a function makes ends with it"),
+        (returns_part_of_own_array, "an array that a function makes ends with it"),
     ],
 )
-def test_where_no_array_is_made(function: Any, said: str) -> None:
-    assert any(said in fault for fault in rule_faults(function))
+def test_an_array_in_a_loop_or_as_a_result_breaks_a_rule(function: Any, message: str) -> None:
+    assert any(message in fault for fault in rule_faults(function))
 
 
 def of_a_length(n: Any) -> Any:
@@ -327,21 +326,21 @@ def too_large() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("function", "signature", "said"),
+    ("function", "signature", "message"),
     [
         (of_a_length, "i>f", "the lengths of an array are constants: write zeros(3)"),
         (too_large, ">f", "10000 numbers, at most 4096"),
-        (made_in_a_loop, "F>v", "an array is made once, before the loop"),
-        (returned, "F>v", "it returns no view: write into an argument"),
+        (makes_array_in_loop, "F>v", "an array is made once, before the loop"),
+        (returns_own_array, "F>v", "it returns no view: write into an argument"),
     ],
 )
-def test_what_the_compiler_refuses_of_arrays(function: Any, signature: str, said: str) -> None:
+def test_a_wrong_array_is_refused_by_the_compiler(function: Any, signature: str, message: str) -> None:
     with pytest.raises(cosim.ContractError) as refused:
         compiled(function, signature)
-    assert said in str(refused.value) and f"{Path(__file__).name}:" in str(refused.value)
+    assert message in str(refused.value) and f"{Path(__file__).name}:" in str(refused.value)
 
 
-def test_called_takes_tables() -> None:
+def test_a_compiled_function_takes_a_table_and_no_flat_array() -> None:
     called: Called = compiled(element, "M>f")
     assert called(np.array([[1.0, 2.0], [3.0, 4.0]])) == 3.0
     with pytest.raises(TypeError, match="shape"):

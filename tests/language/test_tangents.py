@@ -1,4 +1,4 @@
-"""Tangents of kernel functions on each road, at edges, against differences and closed forms."""
+"""Tangents of kernel functions: closed forms at edges, random programs, jumps, tangents of authors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from how_many import many
 from language_tools import compiled, compiled_together
 from tangents_run import differences, slope_differences, value_differences
 
+from cosim_compiler.calls import indirect_call
 from cosim_compiler.code import BY_C, BY_LLVM
 from cosim_compiler.derivatives.library_tangents import digamma
 from cosim_compiler.derivatives.own_tangents import tangent_of
@@ -29,8 +30,8 @@ def tangent_of_text(text: str) -> Any:
 
 @pytest.fixture(scope="module")
 def machine_code() -> dict[str, tuple[Any, Any]]:
-    """The tangents of all expressions, in plain Python and compiled in one piece."""
-    texts = list(dict.fromkeys([case[0] for case in EDGES] + [f"math.{name}(x)" for name, _ in OF_ONE]))
+    """The tangents of all expressions of this file, in plain Python and compiled together."""
+    texts = list(dict.fromkeys([case[0] for case in EDGES] + [f"math.{name}(x)" for name, _ in OF_MATH]))
     tangents = [tangent_of_text(text) for text in texts]
     return dict(zip(texts, zip(tangents, compiled_together(tangents, "ffffF>f"), strict=True), strict=True))
 
@@ -46,7 +47,7 @@ def rate_of(tangents: tuple[Any, Any], x: float, y: float, x_dot: float, y_dot: 
     return float(rates[0][0])
 
 
-EDGES = [
+EDGES = [  # expression, x, y, their tangents, the tangent of the expression
     ("abs(x)", 0.0, 0.0, 1.0, 0.0, 0.0),
     ("abs(x)", -0.0, 0.0, 1.0, 0.0, 0.0),
     ("abs(x)", -2.0, 0.0, 3.0, 0.0, -3.0),
@@ -119,7 +120,7 @@ EDGES = [
     ("1.0 if x == 0.0 else math.sin(x) / x", 0.0, 0.0, 1.0, 0.0, NAN),
     ("1.0 if x == 0.0 else math.sin(x) / x", 0.0, 0.0, 0.0, 1.0, 0.0),
 ]
-OF_ONE = [
+OF_MATH = [  # functions of math, and their arguments
         *((name, x) for name in ("sin", "cos", "tan", "atan", "exp", "expm1", "sinh", "cosh", "tanh", "asinh")
           for x in (-2.2, -1e-3, 0.0, 0.7, 3.0)),
         *((name, x) for name in ("log", "log10", "log2", "sqrt", "gamma", "lgamma")
@@ -131,7 +132,7 @@ OF_ONE = [
 
 
 @pytest.mark.parametrize(("text", "x", "y", "x_dot", "y_dot", "expected"), EDGES)
-def test_edges(
+def test_the_tangent_of_an_expression_at_an_edge(
     machine_code, text: str, x: float, y: float, x_dot: float, y_dot: float, expected: float
 ) -> None:
     assert rate_of(machine_code[text], x, y, x_dot, y_dot) == pytest.approx(
@@ -140,7 +141,7 @@ def test_edges(
 
 
 @pytest.mark.few(30)
-@pytest.mark.parametrize(("name", "x"), OF_ONE)
+@pytest.mark.parametrize(("name", "x"), OF_MATH)
 def test_functions_against_mpmath(machine_code, name: str, x: float) -> None:
     mpmath = pytest.importorskip("mpmath")
     mpmath.mp.dps = 40
@@ -150,41 +151,41 @@ def test_functions_against_mpmath(machine_code, name: str, x: float) -> None:
     assert rate_of(machine_code[f"math.{name}(x)"], x, 0.0, 1.0, 0.0) == pytest.approx(expected, rel=1e-13)
 
 
-def test_digamma_at_poles() -> None:
+def test_digamma_is_nan_at_its_poles() -> None:
     assert all(math.isnan(digamma(x)) for x in (0.0, -1.0, -7.0, -INF, NAN))
     assert digamma(INF) == INF
 
 
 @pytest.mark.parametrize("directions", [pytest.param(1, marks=pytest.mark.thorough), 3])
-def test_random_programs_are_the_same_on_each_road(directions: int) -> None:
+def test_random_programs_compiled_by_llvm_give_what_plain_python_gives(directions: int) -> None:
     count = many(10)
-    found = [d for first in range(0, count, 10) for d in differences(range(first, first + 10), directions)]
-    assert len(found) > 1.5 * count
-    assert not list(map(str, filter(None, found)))
+    outcomes = [d for first in range(0, count, 10) for d in differences(range(first, first + 10), directions)]
+    assert len(outcomes) > 1.5 * count
+    assert not list(map(str, filter(None, outcomes)))
 
 
-def test_random_programs_are_the_same_in_c() -> None:
+def test_random_programs_compiled_by_c_give_what_plain_python_gives() -> None:
     count = many(6)
-    found = list(differences(range(60, 60 + count), 1, BY_C))
-    assert len(found) > 1.5 * count
-    assert not list(map(str, filter(None, found)))
+    outcomes = list(differences(range(60, 60 + count), 1, BY_C))
+    assert len(outcomes) > 1.5 * count
+    assert not list(map(str, filter(None, outcomes)))
 
 
-def test_tangents_compute_what_their_functions_compute() -> None:
+def test_the_values_of_a_tangent_are_those_of_its_function() -> None:
     count = many(100)
-    found = list(value_differences(range(count)))
-    assert len(found) > 1.5 * count
-    assert not list(map(str, filter(None, found)))
+    outcomes = list(value_differences(range(count)))
+    assert len(outcomes) > 1.5 * count
+    assert not list(map(str, filter(None, outcomes)))
 
 
 def test_random_programs_against_differences_of_sixth_order() -> None:
     count = many(25)
-    found = list(slope_differences(range(count)))
-    assert len(found) > 6 * count
-    assert not list(map(str, filter(None, found)))
+    outcomes = list(slope_differences(range(count)))
+    assert len(outcomes) > 6 * count
+    assert not list(map(str, filter(None, outcomes)))
 
 
-def test_a_block_of_directions_is_one_after_the_other() -> None:
+def test_a_tangent_of_three_directions_has_the_bytes_of_three_tangents() -> None:
     body = "    for i in range(3):\n        out[i] = math.sin(a[i] * x) / a[~i]\n"
     source = f"import math\ndef f(x, a, out):\n{body}"
     function = run_source(source)["f"]
@@ -210,10 +211,10 @@ def softening(x):
 
 @tangent_of(softening)
 def softening_tangent(x, x_dot):
-    return -3.0 * x * x * x_dot  # with another sign, so that it is known which was called
+    return -3.0 * x * x * x_dot  # with the wrong sign, so that a call of it is noticed
 
 
-def test_an_authors_tangent_takes_the_place_of_ours() -> None:
+def test_a_tangent_of_an_author_replaces_the_derived_one() -> None:
     source = (
         "def f(x):\n    return 2.0 * stiffening(x), 2.0 * softening(x)\n"
         "def g(x):\n    a, b = f(x)\n    return a + 10.0 * b\n"
@@ -225,9 +226,7 @@ def test_an_authors_tangent_takes_the_place_of_ours() -> None:
     assert rate[0] == 24.0 - 240.0
 
 
-def test_what_has_no_tangent_is_named_with_the_line() -> None:
-    from cosim_compiler.calls import indirect_call
-
+def test_a_function_without_a_tangent_is_refused_with_the_line() -> None:
     space: dict[str, Any] = {"call": indirect_call("f>f")}
     function = run_source(
         "def f(address, x):\n    y = 2.0 * x\n    return call(address, (y,))\n", space, "law"
@@ -236,7 +235,7 @@ def test_what_has_no_tangent_is_named_with_the_line() -> None:
         tangent_function(function, "if>f")
 
 
-def test_places_where_a_tangent_does_not_say_all_are_listed() -> None:
+def test_jumps_kinks_and_decisions_are_listed_with_their_lines() -> None:
     source = (
         "import math\n"
         "def f(x, out):\n"
@@ -258,7 +257,7 @@ def test_places_where_a_tangent_does_not_say_all_are_listed() -> None:
     ]
 
 
-def decides(x: float, out: Any) -> float:
+def jumps_in_many_ways(x: float, out: Any) -> float:
     n = 0
     while n < x:
         n += 1
@@ -272,16 +271,16 @@ def decides(x: float, out: Any) -> float:
 
 @pytest.mark.parametrize("coder", [None, BY_LLVM, BY_C], ids=["plain", "llvm", "c"])
 def test_a_tangent_that_refuses_jumps(coder: Any) -> None:
-    """It raises where x is whole, 1.5, or a multiple of 0.75, if x varies; elsewhere it is as any other."""
+    """It raises if x varies and is whole, 1.5 or a multiple of 0.75; elsewhere it computes as any other."""
     tangents = []
     for refuses_jumps in (False, True):
-        tangent, signature = tangent_function(decides, "fF>f", refuses_jumps=refuses_jumps)
+        tangent, signature = tangent_function(jumps_in_many_ways, "fF>f", refuses_jumps=refuses_jumps)
         assert signature == "fFfFF>f"
         tangents.append(tangent if coder is None else compiled(tangent, signature, coder))
     for x in (0.1, 0.75, 1.0, 1.2, 1.5, 2.0, 2.0 - 2e-16, 2.5, 3.0):
         jumps = x in (0.75, 1.5) or abs(x - round(x)) < 1e-12
         for rate in (0.0, 1.0):
-            found = []
+            outcomes = []
             for tangent in tangents:
                 out, dots = np.zeros(1), np.full(2, 7.0)
                 if tangent is tangents[1] and jumps and rate != 0.0:
@@ -289,8 +288,8 @@ def test_a_tangent_that_refuses_jumps(coder: Any) -> None:
                         tangent(x, out, rate, dots[:1], dots[1:])
                     continue
                 value = tangent(x, out, rate, dots[:1], dots[1:])
-                found.append((value, out[0], *dots))
-            assert len(set(found)) == 1
+                outcomes.append((value, out[0], *dots))
+            assert len(set(outcomes)) == 1
 
 
 def truncated(x: float) -> float:

@@ -1,4 +1,4 @@
-"""Code that is compiled soon: the same bits, kept apart, and never for other computers."""
+"""`COSIM_UNOPTIMIZED`: the same bits from less optimization, cached separately, never for other computers."""
 
 import math
 
@@ -32,25 +32,25 @@ def sum_of_sines(x, n):
 
 
 @pytest.fixture
-def soon(monkeypatch):
+def unoptimized(monkeypatch):
     monkeypatch.setenv(machine.UNOPTIMIZED, "1")
 
 
-def test_programs_give_the_numbers_of_plain_python(soon):
-    found = [*differences(range(9000, 9000 + many(4)))]
-    assert len(found) > 4
-    assert not [difference for difference in found if difference is not None]
+def test_unoptimized_programs_compute_what_plain_python_computes(unoptimized):
+    compared = [*differences(range(9000, 9000 + many(4)))]
+    assert len(compared) > 4
+    assert not [difference for difference in compared if difference is not None]
 
 
-def test_less_is_done_than_for_users(monkeypatch):
-    for_users = machine.object_of(TEXT.format(name="soon_or_fast"))
+def test_unoptimized_code_differs_from_that_for_users(monkeypatch):
+    for_users = machine.object_of(TEXT.format(name="polynomial"))
     monkeypatch.setenv(machine.UNOPTIMIZED, "1")
     assert not machine.is_optimized()
-    assert machine.object_of(TEXT.format(name="soon_or_fast")) != for_users
+    assert machine.object_of(TEXT.format(name="polynomial")) != for_users
 
 
 @pytest.mark.parametrize("value", ["", "0"])
-def test_it_has_to_be_asked_for(value, monkeypatch):
+def test_only_the_value_1_of_the_variable_stops_optimization(value, monkeypatch):
     key = key_of("digest")
     monkeypatch.setenv(machine.UNOPTIMIZED, value)
     assert machine.is_optimized()
@@ -59,12 +59,12 @@ def test_it_has_to_be_asked_for(value, monkeypatch):
     assert key_of("digest") != key, "one would be loaded in place of the other"
 
 
-def test_what_a_wheel_carries_is_optimized(soon, monkeypatch):
+def test_code_for_a_wheel_is_always_optimized(unoptimized, monkeypatch):
     monkeypatch.setattr(machine, "is_for_others", lambda: True)
     assert machine.is_optimized()
 
 
-def test_calls_of_libraries_have_the_same_bits(soon):
-    """Pairs of a sine and a cosine are joined where code is optimized."""
+def test_sines_and_cosines_have_the_same_bits_unoptimized(unoptimized):
+    """Optimized code joins a sine and a cosine of one angle into one call."""
     x, n = 0.7, 40
     assert compile_function(sum_of_sines, "fi>f")(x, n) == sum_of_sines(x, n)

@@ -1,4 +1,4 @@
-"""A result that is not written on every way through a kernel function is refused where the class is made."""
+"""A kernel function that leaves a result unwritten on some path is refused when its class is made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import REAL, WHOLE, View
 from cosim_compiler.language.unwritten import paths_through, unwritten_results
 
-WIDE = 3
+SIZE = 3
 IS_ON = True
 
 
@@ -51,16 +51,16 @@ def one_of_three(t, y):
 
 
 def loop(t, y):
-    for i in range(WIDE):
+    for i in range(SIZE):
         y[i] = t
 
 
 def short_loop(t, y):
-    for i in range(WIDE - 1):
+    for i in range(SIZE - 1):
         y[i] = t
 
 
-def no_turn(t, y):
+def loop_of_no_turn(t, y):
     for i in range(0):
         y[i] = t
 
@@ -83,14 +83,14 @@ def nested_loops_with_a_hole(t, y):
                 y[2 * i + j] = t
 
 
-def left_early(t, y):
+def leaves_loop_early(t, y):
     for i in range(3):
         if t > 1.0:
             break
         y[i] = t
 
 
-def turn_left_out(t, y):
+def skips_a_turn(t, y):
     for i in range(3):
         if t > i:
             continue
@@ -102,32 +102,32 @@ def computed_place(n, y):
         y[i] = 1.0
 
 
-def helper(v, x):
+def writes_two(v, x):
     v[0] = x
     v[1] = 2.0 * x
 
 
-def careless(v, x):
+def writes_one_branch(v, x):
     if x > 0.0:
         v[0] = x
 
 
 def through_helper(t, y):
-    helper(y, t)
+    writes_two(y, t)
     y[2] = t
 
 
 def through_parts(t, y):
-    helper(y[0:2], t)
-    helper(y[1:3], t)
+    writes_two(y[0:2], t)
+    writes_two(y[1:3], t)
 
 
 def through_one_part(t, y):
-    helper(y[1:3], t)
+    writes_two(y[1:3], t)
 
 
-def through_careless_helper(t, x_dot):
-    careless(x_dot, t)
+def through_helper_of_one_branch(t, x_dot):
+    writes_one_branch(x_dot, t)
 
 
 def through_another_name(t, y):
@@ -196,7 +196,7 @@ def through_fewer_numbers(t, y):
     with_numbers(y, 2, len(y))
 
 
-def of_a_choice(t, y):
+def writes_chosen_view(t, y):
     v = y[0:1] if t > 0.5 else y[1:2]
     v[0] = t
 
@@ -206,12 +206,12 @@ def over_pairs(t, y):
         y[i] = x
 
 
-def over_all(t, y):
+def over_all_elements(t, y):
     for i, x in enumerate(y):
         y[i] = x + t
 
 
-CASES: dict[Any, tuple[int, int | None]] = {
+CASES: dict[Any, tuple[int, int | None]] = {  # the size of the result, and the element that may be left out
     one_branch: (1, 0),
     both_branches: (1, None),
     before_the_branch: (1, None),
@@ -220,17 +220,17 @@ CASES: dict[Any, tuple[int, int | None]] = {
     one_of_three: (3, 1),
     loop: (3, None),
     short_loop: (3, 2),
-    no_turn: (1, 0),
+    loop_of_no_turn: (1, 0),
     whole_loop: (3, None),
     nested_loops: (6, None),
     nested_loops_with_a_hole: (6, 3),
-    left_early: (3, 0),
-    turn_left_out: (3, 0),
+    leaves_loop_early: (3, 0),
+    skips_a_turn: (3, 0),
     computed_place: (3, None),
     through_helper: (3, None),
     through_parts: (3, None),
     through_one_part: (3, 0),
-    through_careless_helper: (1, 0),
+    through_helper_of_one_branch: (1, 0),
     through_another_name: (3, None),
     added_to: (1, None),
     constant_condition: (1, None),
@@ -241,37 +241,37 @@ CASES: dict[Any, tuple[int, int | None]] = {
     the_same_in_both_branches: (3, 2),
     through_numbers: (3, None),
     through_fewer_numbers: (3, 1),
-    of_a_choice: (2, None),
+    writes_chosen_view: (2, None),
     over_pairs: (3, 2),
-    over_all: (3, None),
+    over_all_elements: (3, None),
 }
 
 
 def unwritten(function: Any, result: str, size: int) -> dict[str, tuple[int, int]]:
-    """Of a function of a number and a result."""
+    """The elements of the result that a function of a number may leave out, with the line where it does."""
     first = WHOLE if function.__code__.co_varnames[0] == "n" else REAL
     sizes = {result: size}
     return unwritten_results(paths_through(Program().function(function, (first, View(REAL))), sizes), sizes)
 
 
 @pytest.mark.parametrize(("function", "case"), CASES.items(), ids=lambda v: getattr(v, "__name__", ""))
-def test_the_least_element_that_may_be_left_out(function: Any, case: tuple[int, int | None]) -> None:
+def test_the_first_element_that_may_be_left_out(function: Any, case: tuple[int, int | None]) -> None:
     size, expected = case
     result = function.__code__.co_varnames[1]
-    found = unwritten(function, result, size)
-    assert (found[result][0] if found else None) == expected
+    left_out = unwritten(function, result, size)
+    assert (left_out[result][0] if left_out else None) == expected
 
 
-def test_the_line_is_that_where_the_function_is_left() -> None:
+def test_the_line_is_that_of_the_return() -> None:
     _, line = unwritten(early_return, "x_dot", 1)["x_dot"]
     assert line == early_return.__code__.co_firstlineno + 2
 
 
-def test_a_class_is_refused() -> None:
+def test_a_class_with_an_unwritten_derivative_is_refused() -> None:
     with pytest.raises(cosim.ContractError, match=r"x_dot\[0\].*been written"):
 
         class Held(cosim.Component):
-            """Stands still from some time on."""
+            """Has no derivative after 0.5 s."""
 
             x = cosim.auxiliary_state(start=1.0)
 
@@ -281,99 +281,9 @@ def test_a_class_is_refused() -> None:
                     x_dot[0] = 1.0 + t
 
 
-def only_added_to(t, x_dot):
-    x_dot[0] += t
-
-
-def read_first(t, y):
-    y[0] = 0.5 * y[1]
-    y[1] = t
-
-
-def read_behind(t, y):
-    y[1] = t
-    y[0] = 0.5 * y[1]
-
-
-def read_where_it_is_written(t, y):
-    if t > 0.5:
-        y[0] = t
-    else:
-        y[0] = 2.0 * t
-    y[0] += 1.0
-
-
-def read_in_one_branch(t, y):
-    if t > 0.5:
-        y[0] = t
-    y[0] = y[0] + 1.0
-
-
-def summed(v, n):
-    for i in range(n):
-        v[0] += i
-
-
-def through_a_helper_that_adds(t, y):
-    y[0] = t
-    summed(y, 3)
-
-
-def through_a_helper_alone(t, y):
-    summed(y, 3)
-
-
-def turn_by_turn(t, y):
-    y[0] = t
-    for i in range(1, 3):
-        y[i] = 2.0 * y[i - 1]
-
-
-def computed_places(t, y):
-    for i in range(len(y)):
-        y[i] = t
-    for i in range(int(t)):
-        y[i] += y[int(t) - i]
-
-
-EARLY = {
-    only_added_to: (1, 0),
-    read_first: (2, 1),
-    read_behind: (2, None),
-    read_where_it_is_written: (1, None),
-    read_in_one_branch: (1, 0),
-    through_a_helper_that_adds: (1, None),
-    through_a_helper_alone: (1, 0),
-    turn_by_turn: (3, None),
-    computed_places: (3, None),
-}
-
-
-@pytest.mark.parametrize(("function", "case"), EARLY.items(), ids=lambda v: getattr(v, "__name__", ""))
-def test_the_first_element_that_is_read_too_early(function: Any, case: tuple[int, int | None]) -> None:
-    size, expected = case
-    result = function.__code__.co_varnames[1]
-    typed = Program().function(function, (REAL, View(REAL)))
-    found = paths_through(typed, {result: size}).read_before_written
-    assert (found[result][0] if found else None) == expected
-
-
-def test_a_class_that_adds_to_what_was_before_is_refused() -> None:
-    with pytest.raises(cosim.ContractError, match=r"x_dot\[0\].*read before.*.*x_dot\[0\] = …"):
-
-        class Growing(cosim.Component):
-            """Its rate grows with each evaluation."""
-
-            x = cosim.auxiliary_state(start=1.0)
-
-            @cosim.kernel
-            def f(t, x_dot):
-                x_dot[0] += t
-
-
-def test_what_is_next_may_be_left_as_it_is() -> None:
+def test_a_next_value_may_stay_unwritten() -> None:
     class Counter(cosim.Component):
-        """Counts while it may."""
+        """Counts to three."""
 
         count = cosim.discrete(dtype=int)
 
@@ -385,15 +295,15 @@ def test_what_is_next_may_be_left_as_it_is() -> None:
     assert Counter.declarations["count"].kind == "integer"
 
 
-def test_the_slot_of_a_check_is_memory_to_compute_in() -> None:
+def test_a_slot_that_a_check_writes_on_one_path_is_allowed() -> None:
     class Checked(cosim.Component):
-        """Looks at a parameter."""
+        """Checks a parameter."""
 
         a = cosim.parameter(default=1.0)
         work = cosim.cache_slot(shape=2)
 
         @cosim.kernel(refuses=["too small"])
-        def looks(a, work):
+        def check(a, work):
             if a < 0.0:
                 work[0] = a
                 return 1.0

@@ -1,4 +1,4 @@
-"""Components whose event handlers are all kernel functions."""
+"""Components with event handlers of every cause and kind, all of which are kernel functions."""
 
 import math
 
@@ -7,7 +7,7 @@ from cosim import EventCause
 
 
 class Clockwork(cosim.Component):
-    """Every cause and kind: counts what happens, in ways in which the order matters."""
+    """Handlers of every cause and kind; the order in which they run shows in `count` and `level`."""
 
     period = cosim.parameter(unit="s", default=0.13)
     z = cosim.auxiliary_state(start=1.0)
@@ -54,7 +54,7 @@ class Clockwork(cosim.Component):
     @cosim.on(wake, does="unrestricted")
     def rung(t, z, z_next, wake_next):
         z_next[0] = z - 0.015625
-        wake_next[0] = t + 0.11  # the other handler of this time runs for all that
+        wake_next[0] = t + 0.11  # the other handler of this time runs all the same
 
     @cosim.on(wake, does="discrete")
     def woken(t, wake, wake_next, gain):
@@ -89,7 +89,7 @@ class Clockwork(cosim.Component):
 
 
 class Ball(cosim.Component):
-    """A ball on a floor that moves, with a wall of a condition and a rate that is declared."""
+    """A ball on a floor that is an input; one witness declares its rate, one is a condition."""
 
     height = cosim.position(unit="m", start=1.0)
     speed = cosim.speed(unit="m/s")

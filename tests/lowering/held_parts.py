@@ -1,4 +1,4 @@
-"""Components with events that do not end."""
+"""Components with endless events, whose witnesses are held at zero or cannot be held."""
 
 import math
 
@@ -7,7 +7,7 @@ from cosim import EventCause
 
 
 class Relay(cosim.Component):
-    """x' = u - sign(x), the sign switched by an event; u = 1.5 sin 2t leaves the zero at both sides."""
+    """Law: x' = drive sin 2t - strength sign; an event sets the sign of x, so that x slides at 0."""
 
     x = cosim.position(start=0.5)
     sign_integral = cosim.auxiliary_state()
@@ -26,11 +26,11 @@ class Relay(cosim.Component):
 
     @cosim.on(zero, does="discrete")
     def flip(x, sign_next):
-        sign_next[0] = 1 if x >= 0.0 else -1  # of the side where it is, whatever it was
+        sign_next[0] = 1 if x >= 0.0 else -1  # that of x, not the opposite of the present one
 
 
 class Fading(Relay):
-    """A relay whose witness is not available from 0.9 s on."""
+    """A relay whose witness is NaN from 0.9 s on."""
 
     gone = cosim.discrete(dtype=int)
 
@@ -48,7 +48,7 @@ class Fading(Relay):
 
 
 class Shaken(cosim.Component):
-    """A ball on a table that moves up and down; at 2 s it is kicked."""
+    """A ball on a table at swing sin 12 t; at 2 s it is kicked upward by 3 m/s."""
 
     height = cosim.position(start=1.0)
     speed = cosim.speed()
@@ -76,7 +76,7 @@ class Shaken(cosim.Component):
 
 
 class Gears(cosim.Component):
-    """Two variables are switched, by two handlers; something else happens at every step."""
+    """Two handlers of one witness switch two variables; a third one counts steps."""
 
     x = cosim.position(start=0.3)
     gain = cosim.discrete(shape=2, start=[2.0, 0.5])
@@ -105,7 +105,7 @@ class Gears(cosim.Component):
 
 
 class Stuck(cosim.Component):
-    """Its handler changes nothing that anybody else may: there is nothing to hold the witness by."""
+    """Its handler changes an internal variable alone, by which the witness cannot be held."""
 
     x = cosim.position(start=0.3)
     way = cosim.discrete(start=-1.0, internal=True)

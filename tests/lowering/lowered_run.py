@@ -1,6 +1,6 @@
-"""A program as it is exported, run in this process, beside a Simulator.
+"""Runs a lowered program in this process beside a Simulator, and compares all bytes.
 
-An exported program evaluates everything behind an event, a Simulator what the event has reached.
+After an event a lowered program evaluates everything, a Simulator only what the event can have changed.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from cosim_lowering.program import Program
 
 
 def instance(program: Program) -> dict[str, Any]:
-    """Arrays of a run of its own, with the addresses of functions in this process."""
+    """The arrays of a new run, with the addresses of functions in this process."""
     program.require()
-    found = {name: program.arrays[name].copy() for name, _, _ in ARRAYS}
+    arrays = {name: program.arrays[name].copy() for name, _, _ in ARRAYS}
     for array, place, name in program.addresses:
         function, signature = program.functions[name]
         is_block = signature == BLOCK_SIGNATURE
         address = block_address(function) if is_block else function_address(function, signature)
-        found[array].reshape(-1)[place] = address
-    return found
+        arrays[array].reshape(-1)[place] = address
+    return arrays
 
 
 def _any_entry() -> Any:
-    """One function for all entry points: they share the Step, which is compiled once."""
+    """One function for all entry points, so that the Step, which they share, is compiled once."""
     namespace: dict[str, Any] = dict(ENTRIES)
     lines = [f"    if number == {i}:\n        return {name}(a, t)\n" for i, name in enumerate(ENTRIES)]
     run_source(
@@ -65,17 +65,17 @@ def entry_address() -> int:
 
 
 class LoweredRun:
-    """Calls the entry points as a shell would."""
+    """A lowered program and its arrays; calls the entry points as a C shell does."""
 
     def __init__(self, system: cosim.System, *arguments: Any, **options: Any) -> None:
         self.program = Program(system, *arguments, **options)
         self.arrays = instance(self.program)
         self.grown = 0
-        self.findings: list[str] = []  # what the Simulator beside it has found
+        self.findings: list[str] = []  # those of the Simulator beside it
 
     @property
     def memory(self) -> Run:
-        """Its arrays as a run."""
+        """The arrays, as a run."""
         return Run(*(self.arrays[array] for array, _, _ in ARRAYS))
 
     def call(self, name: str, t: float = 0.0) -> int:
@@ -100,7 +100,7 @@ class LoweredRun:
         return float(self.memory.clock.time)
 
     def write(self, path: str, value: float) -> None:
-        """As a shell sets a variable."""
+        """Set a variable as a shell does."""
         system = self.program.system
         slot = system.written_slot(path) if path in system.inputs else system.signal(path).slot
         self.arrays[slot.array][slot.offset : slot.offset + slot.size] = value
@@ -109,13 +109,13 @@ class LoweredRun:
 
 
 def histories(system: cosim.System, k: Any, h: Any) -> list[float]:
-    """What the histories hold, oldest first."""
-    found: list[float] = []
+    """The entries of all histories, oldest first, each history followed by its state."""
+    numbers: list[float] = []
     for slot in system.rings:
         start, capacity, first, count, full, begin, end, order = k[slot.offset : slot.offset + 8].tolist()
-        at = [start + 4 * ((first + i) % capacity) for i in range(count)]
-        found += [*(h[i + j] for i in at for j in range(4)), full, begin, end, order]
-    return found
+        places = [start + 4 * ((first + i) % capacity) for i in range(count)]
+        numbers += [*(h[i + j] for i in places for j in range(4)), full, begin, end, order]
+    return numbers
 
 
 def compare(
@@ -126,9 +126,14 @@ def compare(
     made_for: float | None = None,
     **options: Any,
 ) -> LoweredRun:
-    """Run both to these times and compare all bytes at each; `writes` by time: path and value.
+    """Run both to these times and compare all bytes at each.
 
-    With `made_for` the program is made for that accuracy and given the one among the options later.
+    Parameters
+    ----------
+    writes : dict
+        By time: the paths and values of variables that are written then.
+    made_for : float
+        The accuracy for which the program is made; that of the options is set later.
     """
     simulator = cosim.Simulator(system, integrator=integrator, **options)
     run = LoweredRun(system, integrator, **{**options, **({"accuracy": made_for} if made_for else {})})
@@ -136,7 +141,7 @@ def compare(
         assert run.call("accuracy", options["accuracy"]) == failures.REACHED
     status = simulator.initialize()
     assert run.call("initialize", 0.0) == (failures.TERMINATED if not status.succeeded else failures.REACHED)
-    same(simulator, run)
+    check_equal(simulator, run)
     for time in times:
         for path, value in (writes or {}).get(time, []):
             simulator.state[path] = value
@@ -146,7 +151,7 @@ def compare(
         if code == failures.TERMINATED:
             run.call("finish")
         assert code == (failures.REACHED if status.succeeded else failures.TERMINATED), (time, code, status)
-        same(simulator, run)
+        check_equal(simulator, run)
         if not status.succeeded:
             break
     run.findings = [finding.kind for finding in simulator.findings]
@@ -155,13 +160,13 @@ def compare(
     variables = [v for v in system.variables.values() if v.slot.array == "c"]
     for variable in variables:
         part = slice(variable.slot.offset, variable.slot.offset + variable.slot.size)
-        mine, theirs = simulator.state._arrays["c"][part], run.arrays["c"][part]
-        assert mine.tobytes() == theirs.tobytes(), (variable.path, mine, theirs)
+        expected, lowered = simulator.state._arrays["c"][part], run.arrays["c"][part]
+        assert expected.tobytes() == lowered.tobytes(), (variable.path, expected, lowered)
     return run
 
 
-def same(simulator: cosim.Simulator, run: LoweredRun) -> None:
-    """Time, variables and the memory of the integrator are equal to the last bit."""
+def check_equal(simulator: cosim.Simulator, run: LoweredRun) -> None:
+    """Check that time, variables and the memory of the integrator are equal to the last bit."""
     arrays, system = simulator.state._arrays, simulator.system
     assert simulator.state.time == run.time
     for name in "ypd":
@@ -172,10 +177,8 @@ def same(simulator: cosim.Simulator, run: LoweredRun) -> None:
     for slot in system.rings:
         plain[slot.offset : slot.offset + slot.size] = False
     assert np.array_equal(arrays["k"][plain], run.arrays["k"][plain])
-    mine, theirs = (
-        histories(system, arrays["k"], arrays["h"]),
-        histories(system, run.arrays["k"], run.arrays["h"]),
-    )
-    assert np.array_equal(np.array(mine), np.array(theirs), equal_nan=True)
+    expected = histories(system, arrays["k"], arrays["h"])
+    lowered = histories(system, run.arrays["k"], run.arrays["h"])
+    assert np.array_equal(np.array(expected), np.array(lowered), equal_nan=True)
     for name in ("memory", "indices"):
         assert arrays[name].tobytes() == run.arrays[name].tobytes(), name

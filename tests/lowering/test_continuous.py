@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lowered_parts import oscillator
 from lowered_run import compare
 
 import cosim
@@ -27,28 +28,6 @@ FIXED = (
 TIMES = [0.1, 0.1, 0.37, 1.0]
 
 
-def oscillator() -> cosim.System:
-    class Spring(cosim.Component):
-        x = cosim.position(start=1.0)
-        v = cosim.speed(start=0.0)
-        stiffness = cosim.parameter(unit="N/m", default=4.0)
-        force = cosim.input(unit="N")
-        power = cosim.output(unit="W")
-
-        @cosim.kernel
-        def derivatives(x, v, stiffness, force, x_dot, v_dot):
-            x_dot[0] = v
-            v_dot[0] = force - stiffness * x
-
-        @cosim.kernel
-        def report(v, force, power):
-            power[0] = v * force
-
-    model = cosim.Model("oscillator")
-    model.add(Spring, "spring")
-    return model.build()
-
-
 @pytest.mark.parametrize("name", ADAPTIVE)
 def test_adaptive_methods(name: str) -> None:
     compare(known_system(), f"integrators.{name}", TIMES, accuracy=1e-6)
@@ -57,30 +36,27 @@ def test_adaptive_methods(name: str) -> None:
 @pytest.mark.by_turns
 @pytest.mark.parametrize("name", ADAPTIVE)
 @pytest.mark.parametrize("accuracy", [1e-4, 0.1])
-def test_another_accuracy_than_that_it_was_made_for(name: str, accuracy: float) -> None:
+def test_a_program_runs_with_another_accuracy_than_it_was_made_for(name: str, accuracy: float) -> None:
     compare(known_system(), f"integrators.{name}", TIMES, made_for=1e-7, accuracy=accuracy)
 
 
-def test_tolerances_that_were_given_as_numbers_stay() -> None:
-    given = {"relative_tolerance": {"q": 1e-5}, "absolute_tolerance": {"u": 1e-9}}
-    compare(oscillator(), "integrators.dormand_prince_853", TIMES, made_for=1e-7, accuracy=1e-3, **given)
+def test_tolerances_that_were_passed_do_not_follow_the_accuracy() -> None:
+    tolerances = {"relative_tolerance": {"q": 1e-5}, "absolute_tolerance": {"u": 1e-9}}
+    compare(oscillator(), "integrators.dormand_prince_853", TIMES, made_for=1e-7, accuracy=1e-3, **tolerances)
 
 
-def test_a_method_that_says_not_what_follows_its_accuracy_keeps_it() -> None:
+def test_only_a_method_with_a_tune_function_has_an_entry_for_the_accuracy() -> None:
     method = cosim.registry().get("integrator", "integrators.radau5")
-    silent = type("Silent", (method,), {"tune_function": None, "coefficients": coefficients_of(method)})
-    assert "lowered_accuracy" in Program(oscillator(), method).functions
-    assert "lowered_accuracy" not in Program(oscillator(), silent).functions
 
-
-def coefficients_of(method: Any) -> Any:
-    def coefficients(self: Any, system: cosim.System) -> Any:
-        made = method.coefficients(self, system)
+    def tuned_coefficients(self: Any, system: cosim.System) -> Any:
+        coefficients = method.coefficients(self, system)
         settings = Settings(fixed_step=self.fixed_step or 0.0, step_accuracy=self.step_accuracy)
-        method.tune_function(np.frombuffer(settings), made)
-        return made
+        method.tune_function(np.frombuffer(settings), coefficients)
+        return coefficients
 
-    return coefficients
+    untuned = type("Untuned", (method,), {"tune_function": None, "coefficients": tuned_coefficients})
+    assert "lowered_accuracy" in Program(oscillator(), method).functions
+    assert "lowered_accuracy" not in Program(oscillator(), untuned).functions
 
 
 @pytest.mark.parametrize("name", FIXED)
@@ -94,8 +70,8 @@ def test_inputs_and_parameters_between_steps() -> None:
     compare(oscillator(), "integrators.dormand_prince_853", TIMES, writes, accuracy=1e-7)
 
 
-def loop() -> cosim.System:
-    """A four-bar linkage that does not quite close at the start."""
+def four_bar() -> cosim.System:
+    """A four-bar linkage whose loop is slightly open at the start."""
     model = Multibody("four_bar", gravity=(0, -9.81, 0))
     for name, length in {"crank": 0.4, "coupler": 1.0, "rocker": 0.8}.items():
         model.body(name, mass=length, center_of_mass=(length / 2, 0, 0), inertia=(0.001, length, length))
@@ -108,13 +84,13 @@ def loop() -> cosim.System:
 
 
 @LONG
-def test_constraints_are_met_at_the_start_and_kept() -> None:
-    compare(loop(), "integrators.dormand_prince", [0.2, 0.5], accuracy=1e-6)
+def test_constraints_are_met_at_the_start_and_at_each_step() -> None:
+    compare(four_bar(), "integrators.dormand_prince", [0.2, 0.5], accuracy=1e-6)
 
 
 @LONG
 def test_the_same_bytes_in_plain_python() -> None:
-    """The other tests compare runs of one kind; this one the two kinds."""
+    """The other tests compare two runs of one process; this one compares compiled and plain Python."""
     assert results_in_other_mode(Bytes, "run") == Bytes.run()
 
 
@@ -126,7 +102,7 @@ class Bytes:
 
 
 class Diode(cosim.Component):
-    """Chua's circuit: steps end at its kinks."""
+    """Chua's circuit, whose kinks end steps."""
 
     x = cosim.auxiliary_state(start=0.7)
     y = cosim.auxiliary_state()

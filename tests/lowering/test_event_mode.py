@@ -1,4 +1,4 @@
-"""A host with an event mode: both limits of every event, by the entry points that the C shell calls."""
+"""A host with an event mode gets the values before and after every event from the entry points of C."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from cosim.run_data.run import ARRAYS
 from cosim.step import failures
 
 
-def value(run: LoweredRun, path: str) -> float:
+def value_of(run: LoweredRun, path: str) -> float:
+    """The value of a signal at the present time."""
     assert run.call("evaluate", run.memory.clock.time) == failures.REACHED
     slot = run.program.system.signal(path).slot
     return float(run.arrays[slot.array][slot.offset])
 
 
 def step(run: LoweredRun, target: float) -> bool:
-    """As the shell does it: pieces until the target, or until something waits."""
+    """Advance in pieces, as the shell does; True if an event waits before the target."""
     while run.memory.clock.time < target:
         assert run.call("step", target) in (failures.REACHED, failures.STEPPED)
         if run.call("find_next_event") == failures.EVENT:
@@ -26,44 +27,45 @@ def step(run: LoweredRun, target: float) -> bool:
     return False
 
 
-def started(h: bool = True) -> LoweredRun:
+def started_run(has_event_mode: bool = True) -> LoweredRun:
+    """An initialized run of the thrown ball, which halts at events if the host has an event mode."""
     run = LoweredRun(thrown_ball().build(), "integrators.dormand_prince", accuracy=1e-8)
     assert run.call("accuracy", 1e-8) == failures.REACHED
     assert run.call("initialize", 0.0) == failures.REACHED
-    run.memory.course.halts = int(h)
+    run.memory.course.halts = int(has_event_mode)
     return run
 
 
-@pytest.mark.parametrize("h", [0.01, 0.35, 1.0])
-def test_both_limits_of_a_bounce_a_kick_and_what_arrives_late(h: float) -> None:
-    run = started()
-    seen = []
-    for i in range(1, round(1.0 / h) + 1 if h < 1.0 else 2):
-        target = i * h
+@pytest.mark.parametrize("step_size", [0.01, 0.35, 1.0])
+def test_both_limits_of_a_bounce_a_kick_and_their_delayed_arrivals(step_size: float) -> None:
+    run = started_run()
+    limits = []
+    for i in range(1, round(1.0 / step_size) + 1 if step_size < 1.0 else 2):
+        target = i * step_size
         while step(run, target):
             time = run.memory.clock.time
-            before = value(run, "ball.speed"), value(run, "late")
+            before = value_of(run, "ball.speed"), value_of(run, "late")
             assert run.call("advance", time) == failures.REACHED
             assert run.memory.clock.states_changed == 1.0
             assert run.call("find_next_event") == failures.REACHED
             assert run.memory.clock.next_event > time
-            seen.append((time, *before, value(run, "ball.speed"), value(run, "late")))
-    assert [row for row in seen if row[0] < 0.9] == [pytest.approx(row, abs=1e-5) for row in EVENTS]
+            limits.append((time, *before, value_of(run, "ball.speed"), value_of(run, "late")))
+    assert [row for row in limits if row[0] < 0.9] == [pytest.approx(row, abs=1e-5) for row in EVENTS]
 
 
-def test_a_host_without_event_mode_gets_what_one_with_it_gets() -> None:
-    with_mode, without = started(), started(False)
+def test_a_host_without_event_mode_gets_the_same_values() -> None:
+    with_mode, without = started_run(), started_run(False)
     for i in range(1, 120):
         while step(with_mode, i * 0.01):
             assert with_mode.call("advance", with_mode.memory.clock.time) == failures.REACHED
         assert without.call("advance", i * 0.01) in (failures.REACHED, failures.STEPPED)
-        if abs(i * 0.01 - 0.7) > 1e-9:  # there one of them has the right limit already
+        if abs(i * 0.01 - 0.7) > 1e-9:  # there is an event, of which one run has the value before it
             for path in ("ball.height", "ball.speed", "late"):
-                assert value(with_mode, path) == pytest.approx(value(without, path), abs=1e-7)
+                assert value_of(with_mode, path) == pytest.approx(value_of(without, path), abs=1e-7)
 
 
-def test_what_waits_survives_a_saved_state() -> None:
-    run, other = started(), started()
+def test_a_waiting_event_is_part_of_the_saved_state() -> None:
+    run, restored = started_run(), started_run()
     while True:
         assert step(run, 1.0)
         if run.memory.agenda.next_start == JUMP_WAITS:
@@ -71,9 +73,9 @@ def test_what_waits_survives_a_saved_state() -> None:
         run.call("advance", run.memory.clock.time)
     for name, _, role in ARRAYS:
         if role == "state":
-            other.arrays[name] = run.arrays[name].copy()
-    assert other.call("check") == failures.REACHED
-    assert other.call("find_next_event") == failures.EVENT
-    for each in (run, other):
+            restored.arrays[name] = run.arrays[name].copy()
+    assert restored.call("check") == failures.REACHED
+    assert restored.call("find_next_event") == failures.EVENT
+    for each in (run, restored):
         assert each.call("advance", each.memory.clock.time) == failures.REACHED
-    assert value(run, "late") == value(other, "late") == pytest.approx(RISE, abs=1e-5)
+    assert value_of(run, "late") == value_of(restored, "late") == pytest.approx(RISE, abs=1e-5)

@@ -6,6 +6,7 @@ import math
 
 import pytest
 from event_parts import Ball, Clockwork
+from lowered_parts import system_of
 from lowered_run import LoweredRun, compare
 from zero_parts import Cradle, FloorBall, Mixture, Tank
 
@@ -16,22 +17,15 @@ LONG = pytest.mark.thorough  # each method is compiled
 TIMES = [0.05, 0.1, 0.26, 0.26, 0.5, 0.77, 1.3]
 
 
-def system_of(*parts: type[cosim.Component], **values: float) -> cosim.System:
-    model = cosim.Model("events")
-    for part in parts:
-        model.add(part, part.__name__.lower(), **(values if part is parts[0] else {}))
-    return model.build()
-
-
 @pytest.mark.parametrize("integrator", ["dormand_prince_853", pytest.param("radau5", marks=LONG)])
 def test_every_cause_and_kind(integrator: str) -> None:
     writes = {0.5: [("clockwork.drive", 0.5)], 0.77: [("clockwork.period", 0.07), ("clockwork.z", 2.0)]}
     run = compare(system_of(Clockwork), f"integrators.{integrator}", TIMES, writes, accuracy=1e-6)
-    assert run.arrays["k"].max() not in (0, 100)  # begun with 100, and gone round since, as the steps were
+    assert run.arrays["k"].max() not in (0, 100)  # it begins with 100 and is changed by every handler
 
 
 def test_periods_that_are_set_are_rational_numbers() -> None:
-    """Found in the run: a decimal, fractions, one with 16 digits, and one that only a fraction counts."""
+    """The run finds the fractions: of a decimal, of simple fractions, of 16 digits and of a power of two."""
     numbers = [0.1, 1 / 30, 2 / 7, 0.1234567890123456, 0.0023456789012345678, 2.0**-9]
     times = list(dict.fromkeys(TIMES))
     writes = {time: [("clockwork.period", number)] for time, number in zip(times, numbers, strict=True)}
@@ -71,7 +65,7 @@ def test_witnesses_at_exactly_zero(part: type[cosim.Component]) -> None:
     compare(system_of(part, **values), "integrators.dormand_prince_853", TIMES, writes, accuracy=1e-6)
 
 
-def test_events_without_end_are_told_by_a_code() -> None:
+def test_the_policy_stop_returns_a_code_and_the_witness() -> None:
     run = LoweredRun(
         system_of(Ball, restitution=0.5),
         "integrators.dormand_prince_853",
@@ -83,7 +77,7 @@ def test_events_without_end_are_told_by_a_code() -> None:
     assert run.program.witnesses[run.memory.failure.witness] == "ball.floor"
 
 
-def test_reported_events_without_end_go_on() -> None:
+def test_the_policy_report_continues() -> None:
     compare(
         system_of(Ball, restitution=0.5),
         "integrators.dormand_prince_853",

@@ -1,4 +1,4 @@
-"""Witnesses that are held at their zero, against the Simulator, bit by bit."""
+"""Lowered runs with held witnesses against the Simulator, bit by bit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from event_parts import Ball
 from held_parts import Fading, Gears, Relay, Shaken, Stuck
+from lowered_parts import system_of
 from lowered_run import LoweredRun, compare
 
 import cosim
@@ -22,18 +23,12 @@ LONG = pytest.mark.thorough  # each method is compiled
 MERSON = "integrators.runge_kutta_merson"
 
 
-def system_of(*parts: type[cosim.Component], **values: Any) -> cosim.System:
-    model = cosim.Model("held")
-    for part in parts:
-        model.add(part, part.__name__.lower(), **(values if part is parts[0] else {}))
-    return model.build()
-
-
 def as_numbers(record: Any) -> Any:
     return np.frombuffer(record, dtype=np.float64)
 
 
-def held(run: LoweredRun) -> int:
+def held_count(run: LoweredRun) -> int:
+    """The number of witnesses that are held."""
     return int(run.memory.holds.count)
 
 
@@ -55,7 +50,7 @@ def test_a_ball_comes_to_rest(method: str, options: dict[str, float]) -> None:
     assert run.findings.count("held") >= 1 and run.findings.count("released") >= 1
 
 
-def test_a_held_witness_that_is_no_longer_available_is_let_go_and_fires_nothing() -> None:
+def test_a_held_witness_that_becomes_nan_is_released_without_an_event() -> None:
     options = {"fixed_step": 2.0**-7, "accuracy": 1e-4}
     run = compare(system_of(Fading, drive=0.5), "integrators.explicit_euler", [0.9, 0.9, 1.5], **options)
     assert run.findings.count("held") == run.findings.count("released") == 1
@@ -64,7 +59,7 @@ def test_a_held_witness_that_is_no_longer_available_is_let_go_and_fires_nothing(
 @pytest.mark.by_turns
 @pytest.mark.parametrize(("method", "options"), METHODS)
 @pytest.mark.parametrize("part", [Relay, Shaken, Gears])
-def test_sliding_and_letting_go(part: type[cosim.Component], method: str, options: dict[str, float]) -> None:
+def test_a_hold_is_released(part: type[cosim.Component], method: str, options: dict[str, float]) -> None:
     writes = {2.2: [("relay.drive", 1.6)]} if part is Relay else {}
     times = [0.4, 1.2, 1.7, 1.9, 2.2, 3.4]
     if method == "velocity_verlet" and part is not Shaken:
@@ -76,39 +71,39 @@ def test_sliding_and_letting_go(part: type[cosim.Component], method: str, option
 
 
 @pytest.mark.parametrize("method", ["dormand_prince_853", pytest.param("radau5", marks=LONG)])
-def test_several_at_a_time_with_a_past_and_a_restored_state(method: str) -> None:
+def test_several_held_witnesses_with_a_delay_and_a_restored_state(method: str) -> None:
     model = cosim.Model("all")
     for part in (Relay, Shaken, Ball):
         model.add(part, part.__name__.lower(), **({"restitution": 0.5} if part is Ball else {}))
     model.add("measures.delay", "late", source="ball.height", delay=0.1)
     model.add("measures.integrate", "felt", source="late")
-    system, most = model.build(), 0
+    system, most_held = model.build(), 0
     run = compare(system, f"integrators.{method}", [0.5, 1.0], accuracy=1e-6)
     for time in (1.5, 1.85, 1.95, 2.5):
-        other = LoweredRun(system, f"integrators.{method}", accuracy=1e-6)
+        restored = LoweredRun(system, f"integrators.{method}", accuracy=1e-6)
         for name, _, role in ARRAYS:
             if role == STATE:
-                other.arrays[name] = copy.copy(run.arrays[name])
-        assert other.call("check") == failures.REACHED
-        for each in (run, other):
+                restored.arrays[name] = copy.copy(run.arrays[name])
+        assert restored.call("check") == failures.REACHED
+        for each in (run, restored):
             assert each.call("advance", time) == failures.REACHED
         for name, _, role in ARRAYS:
             if role == STATE:
-                assert other.arrays[name].tobytes() == run.arrays[name].tobytes()
-        most = max(most, held(run))
-    assert most >= 2
-    again = compare(system, f"integrators.{method}", [1.0, 1.85, 2.5, 4.0], accuracy=1e-6)
-    assert again.findings.count("held") >= 3
+                assert restored.arrays[name].tobytes() == run.arrays[name].tobytes()
+        most_held = max(most_held, held_count(run))
+    assert most_held >= 2
+    compared = compare(system, f"integrators.{method}", [1.0, 1.85, 2.5, 4.0], accuracy=1e-6)
+    assert compared.findings.count("held") >= 3
 
 
-def test_what_cannot_be_held_is_told() -> None:
+def test_a_witness_that_cannot_be_held_is_an_error() -> None:
     run = LoweredRun(system_of(Stuck), MERSON, accuracy=1e-6)
     assert run.call("initialize") == failures.REACHED
     assert run.call("advance", 3.0) == failures.NothingToHoldBy.number
     assert run.program.witnesses[run.memory.failure.witness] == "stuck.zero"
 
 
-def test_model_exchange_holds_nothing() -> None:
+def test_model_exchange_stops_endless_events_in_place_of_holding() -> None:
     run = LoweredRun(system_of(Relay), MERSON, accuracy=1e-6)
     assert run.call("initialize") == failures.REACHED and run.call("event") == failures.REACHED
     code = 0
@@ -121,20 +116,20 @@ def test_model_exchange_holds_nothing() -> None:
     assert run.program.witnesses[run.memory.failure.witness] == "relay.zero"
 
 
-def test_holds_of_another_kind_are_refused() -> None:
+def test_a_saved_state_with_impossible_holds_is_refused() -> None:
     run = LoweredRun(system_of(Ball, restitution=0.5), MERSON, accuracy=1e-6)
     assert run.call("initialize") == failures.REACHED and run.call("advance", 1.7) == failures.REACHED
-    assert held(run) == 1
+    assert held_count(run) == 1
     memory = run.memory
-    count, order, hold = memory.holds, memory.held_order, memory.witness_holds
+    counts, order, hold = memory.holds, memory.held_order, memory.witness_holds
     for numbers, place, value in (
-        (as_numbers(count), place_in(Holds, "count"), 9.0),
+        (as_numbers(counts), place_in(Holds, "count"), 9.0),
         (order, 0, -1.0),
         (as_numbers(hold[0]), place_in(Hold, "kind"), 5.0),
         (as_numbers(hold[0]), place_in(Hold, "size"), 1e9),
     ):
-        kept = numbers[place]
+        saved_number = numbers[place]
         numbers[place] = value
         assert run.call("check") == failures.ForeignState.number
-        numbers[place] = kept
+        numbers[place] = saved_number
     assert run.call("check") == failures.REACHED

@@ -1,4 +1,4 @@
-"""Lowered delays, measures and other memories against the Simulator, bit by bit."""
+"""Lowered delays and measures with histories against the Simulator, bit by bit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_delays(integrator: str, options: dict[str, float]) -> None:
     assert run.program.system.rings
 
 
-def test_histories_grow() -> None:
+def test_a_history_that_grows() -> None:
     run = compare(delayed(0.4), "integrators.dormand_prince_853", [0.5, 1.5], fixed_step=0.004)
     assert run.grown > 1
 

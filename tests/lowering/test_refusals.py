@@ -1,4 +1,4 @@
-"""What cannot be lowered is named, with reason and remedy."""
+"""Systems that cannot be lowered are refused with the place, the reason and the remedy."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import pytest
 from event_parts import Ball
 
 import cosim
+from cosim.cli import main
 from cosim.step.witnesses import spacing_of
 from cosim.testing.known_solution import known_system
 from cosim_lowering.program import Program
 from cosim_lowering.refusals import component_refusals
 
 
-class Noisy(cosim.Component):
-    """Has a handler and a method in Python."""
+class WithPython(cosim.Component):
+    """A component with a method and a handler in Python."""
 
     x = cosim.auxiliary_state(start=1.0)
 
@@ -28,18 +29,18 @@ class Noisy(cosim.Component):
         pass
 
 
-def test_python_in_a_component() -> None:
+def test_methods_and_handlers_in_python_are_refused() -> None:
     model = cosim.Model("noisy")
-    model.add(Noisy, "noisy")
+    model.add(WithPython, "noisy")
     refusals = Program(model.build()).refusals
     assert [problem.where for problem in refusals] == ["noisy", "noisy"]
     assert all("kernel function" in problem.text for problem in refusals)
-    assert len(component_refusals(Noisy)) == 2
+    assert len(component_refusals(WithPython)) == 2
     with pytest.raises(cosim.ModelError, match="Python method"):
         Program(model.build()).require()
 
 
-def test_libraries_and_missing_accuracy() -> None:
+def test_an_integrator_of_a_library_and_a_missing_accuracy_are_refused() -> None:
     (refusal,) = Program(known_system(), "integrators.scipy_lsoda").refusals
     assert "integrators.dormand_prince" in refusal.text
     model = cosim.Model("ball")
@@ -48,9 +49,7 @@ def test_libraries_and_missing_accuracy() -> None:
     assert "accuracy" in refusal.text
 
 
-def test_describe_says_it_beforehand(capsys: pytest.CaptureFixture[str]) -> None:
-    from cosim.cli import main
-
+def test_describe_shows_whether_an_integrator_can_be_lowered(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["describe", "integrators.radau5"]) == 0
     assert "native FMU): yes" in capsys.readouterr().out
     assert main(["describe", "integrators.scipy_lsoda"]) == 0
@@ -59,6 +58,6 @@ def test_describe_says_it_beforehand(capsys: pytest.CaptureFixture[str]) -> None
     assert "measures.delay" in capsys.readouterr().err
 
 
-def test_the_distance_of_numbers_needs_no_library() -> None:
+def test_the_spacing_of_doubles_is_that_of_numpy() -> None:
     for x in [0.0, 1.0, math.nextafter(2.0, 0.0), 2.0, 1e-300, 3.7e17, *np.random.default_rng(1).random(50)]:
         assert spacing_of(float(x)) == np.spacing(float(x))

@@ -1,4 +1,4 @@
-"""Delay differential equations with known solutions, as models."""
+"""Delay differential equations with known solutions, as models; `felt` is the delayed state."""
 
 import math
 from fractions import Fraction
@@ -20,17 +20,17 @@ class Decay(cosim.Component):
 
 
 class CosineHistory(cosim.Measure):
-    """Law: value = cos(at)."""
+    """Law: value = cos(time)."""
 
-    at = cosim.source()
-
-    @cosim.kernel
-    def value(at, value):
-        value[0] = math.cos(at)
+    time = cosim.source()
 
     @cosim.kernel
-    def derivative(at, at_dot, value_dot):
-        value_dot[0] = -math.sin(at) * at_dot
+    def value(time, value):
+        value[0] = math.cos(time)
+
+    @cosim.kernel
+    def derivative(time, time_dot, value_dot):
+        value_dot[0] = -math.sin(time) * time_dot
 
 
 class Neves(cosim.Component):
@@ -60,7 +60,11 @@ class Lag(cosim.Measure):
         value_dot[0] = 1.0 - y_dot / y
 
 
-MACKEY_GLASS_DELAY, MACKEY_GLASS_POWER, MACKEY_GLASS_START = 2.0, 9.65, 0.5  # also below: a guide quotes it
+MACKEY_GLASS_DELAY, MACKEY_GLASS_POWER, MACKEY_GLASS_START = (
+    2.0,
+    9.65,
+    0.5,
+)  # and in the class: a page quotes it
 
 
 class MackeyGlass(cosim.Component):
@@ -75,6 +79,7 @@ class MackeyGlass(cosim.Component):
 
 
 def decay(delay=1.0, **options):
+    """Return the model of y' = -y(t - delay), y = 1 before 0."""
     model = cosim.Model("decay")
     model.add(Decay, "plant", felt="felt")
     model.add(Delay, "felt", source="plant.y", delay=delay, **options)
@@ -82,14 +87,14 @@ def decay(delay=1.0, **options):
 
 
 def cosine(**options):
-    """y' = -y(t - pi/2) with the history cos t: y = cos t, without a break."""
+    """Return the model of y' = -y(t - pi/2) with the history cos t: y = cos t, without a break."""
     model = decay(0.5 * math.pi, history="history", **options)
-    model.add(CosineHistory, "history", at="felt.delayed_time")
+    model.add(CosineHistory, "history", time="felt.delayed_time")
     return model
 
 
 def neves(**options):
-    """From t = 1; y = t up to e, then exp(t / e)."""
+    """Return a model with a delay that depends on the state: from t = 1 on y = t, from e on exp(t / e)."""
     model = cosim.Model("neves")
     model.add(Neves, "plant", felt="felt")
     model.add(Lag, "lag", y="plant.y")
@@ -98,6 +103,7 @@ def neves(**options):
 
 
 def mackey_glass(**options):
+    """Return the model of Mackey and Glass."""
     model = cosim.Model("mackey_glass")
     model.add(MackeyGlass, "plant", felt="felt")
     model.add(Delay, "felt", source="plant.y", delay=MACKEY_GLASS_DELAY, **options)
@@ -105,7 +111,7 @@ def mackey_glass(**options):
 
 
 def decay_exactly(t, delay):
-    """The solution of y' = -y(t - delay), y = 1 before 0."""
+    """Return the solution of y' = -y(t - delay), y = 1 before 0."""
     t, delay = Fraction(str(t)), Fraction(str(delay))
     total, factorial, k = Fraction(1), 1, 1
     while t > (k - 1) * delay:
@@ -116,6 +122,7 @@ def decay_exactly(t, delay):
 
 
 def started(model, start=0.0, **options):
+    """Return an initialized simulator that starts at a time."""
     system = model.build()
     state = system.default_state()
     state.set_time(start)

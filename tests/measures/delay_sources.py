@@ -1,4 +1,4 @@
-"""Sources of all kinds, each with the exact value that it had some time ago."""
+"""Sources of delays of all kinds, each with its exact value as a function of time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Polynomial(cosim.Component):
 
 
 class Sine(cosim.Component):
-    """An output sin 6 t: nothing is integrated, and no derivative is told."""
+    """An output sin 6 t without a state and without a derivative."""
 
     y = cosim.output()
 
@@ -48,7 +48,7 @@ class Chirp(cosim.Component):
 
 
 class Lookup(cosim.Component):
-    """A table of values with lines between: a kink every 0.35 s."""
+    """A piecewise linear table: a kink every 0.35 s."""
 
     y = cosim.output()
 
@@ -62,7 +62,7 @@ class Lookup(cosim.Component):
 
 
 class Square(cosim.Component):
-    """An output that follows from an input at once: its square less a half."""
+    """An output with feedthrough: the square of the input less a half."""
 
     u = cosim.input()
     y = cosim.output()
@@ -84,8 +84,8 @@ class Oscillator(cosim.Component):
         v_dot[0] = -9.0 * x
 
 
-class Bystander(cosim.Component):
-    """A state that stands still, or fades: it says nothing about what else moves."""
+class SlowState(cosim.Component):
+    """A state that decays slowly and is coupled to nothing."""
 
     x = cosim.auxiliary_state(start=1.0)
 
@@ -95,7 +95,7 @@ class Bystander(cosim.Component):
 
 
 class Jumping(cosim.Component):
-    """An output that jumps where nothing announces it."""
+    """An output that jumps at `JUMP` without an event."""
 
     y = cosim.output()
 
@@ -105,7 +105,7 @@ class Jumping(cosim.Component):
 
 
 class Ending(cosim.Component):
-    """An output that has values at some times only."""
+    """An output that is NaN at most times."""
 
     y = cosim.output()
 
@@ -128,6 +128,10 @@ def polynomial(t: Reals) -> Reals:
     return 1.0 + s * (2.0 - s * (3.0 - s * (1.0 + s * s)))
 
 
+def chained(t: Reals) -> Reals:
+    return (sine(t) ** 2 - 0.5) ** 2 - 0.5
+
+
 @dataclass(frozen=True)
 class Source:
     """A source as the table of the documentation names it.
@@ -136,11 +140,11 @@ class Source:
     ----------
     name : str
     build : callable
-        Adds the parts to a model; answers the path of the source.
+        Adds the parts to a model and returns the path of the source.
     exact : callable
-        Its value at times from 0 on.
+        Its values at times from 0 on.
     finding : str
-        Kind of the finding that takes the place of a promise.
+        Kind of the finding that is reported in place of the promised accuracy.
     avoid : tuple of float
         Times around which nothing is promised, s.
     """
@@ -152,8 +156,8 @@ class Source:
     avoid: tuple[float, ...] = field(default=())
 
 
-def only(cls: type) -> Callable[[cosim.Model], str]:
-    """A model with nothing but this component."""
+def one_part(cls: type) -> Callable[[cosim.Model], str]:
+    """Return a function that adds this component, whose output y is the source."""
 
     def build(model: cosim.Model) -> str:
         model.add(cls, "source")
@@ -163,8 +167,8 @@ def only(cls: type) -> Callable[[cosim.Model], str]:
 
 
 def chain(model: cosim.Model) -> str:
-    """A sinusoid through two parts that answer at once, beside a state."""
-    for name, part in (("wave", Sine), ("first", Square), ("source", Square), ("bystander", Bystander)):
+    """Add a sinusoid through two parts with feedthrough, beside a state."""
+    for name, part in (("wave", Sine), ("first", Square), ("source", Square), ("slow_state", SlowState)):
         model.add(part, name)
     model.connect("wave.y", "first.u")
     model.connect("first.y", "source.u")
@@ -172,73 +176,69 @@ def chain(model: cosim.Model) -> str:
 
 
 def state(model: cosim.Model) -> str:
-    """A state of an oscillator."""
+    """Add an oscillator, whose state is the source."""
     model.add(Oscillator, "oscillator")
     return "oscillator.x"
 
 
 def function_of_state(model: cosim.Model) -> str:
-    """The square of a state."""
+    """Add an oscillator and the square of its state."""
     model.add(Oscillator, "oscillator")
     model.add(Square, "source")
     model.connect("oscillator.x", "source.u")
     return "source.y"
 
 
-def delayed(of: Callable[[cosim.Model], str]) -> Callable[[cosim.Model], str]:
-    """Another delay, of 0.3 s, behind a source."""
+def delayed(source: Callable[[cosim.Model], str]) -> Callable[[cosim.Model], str]:
+    """Return a function that adds a source and a first delay, of 0.3 s."""
 
     def build(model: cosim.Model) -> str:
-        model.add("measures.delay", "first_delay", source=of(model), delay=0.3)
+        model.add("measures.delay", "first_delay", source=source(model), delay=0.3)
         return "first_delay"
 
     return build
 
 
 def measure(model: cosim.Model) -> str:
-    """The sinusoid of the catalogue, which knows its derivatives."""
+    """Add the measure of a sinusoid, which has derivatives."""
     model.add("measures.sinusoid", "source", amplitude=1.0, frequency=6.0)
     return "source"
 
 
-def late(exact: Callable[[Reals], Reals], by: float) -> Callable[[Reals], Reals]:
-    """The same some time later; constant before."""
-    return lambda t: exact(np.maximum(t - by, 0.0))
-
-
-def chained(t: Reals) -> Reals:
-    return (sine(t) ** 2 - 0.5) ** 2 - 0.5
+def late(exact: Callable[[Reals], Reals], delay: float) -> Callable[[Reals], Reals]:
+    """Return the same course some time later; it is constant before."""
+    return lambda t: exact(np.maximum(t - delay, 0.0))
 
 
 SOURCES = [
-    Source("polynomial", only(Polynomial), polynomial),
-    Source("sinusoid", only(Sine), sine),
+    Source("polynomial", one_part(Polynomial), polynomial),
+    Source("sinusoid", one_part(Sine), sine),
     Source("sinusoid with derivatives", measure, sine),
-    Source("chirp", only(Chirp), lambda t: np.sin(t * (1.0 + 3.0 * t))),
-    Source("table with kinks", only(Lookup), table),
+    Source("chirp", one_part(Chirp), lambda t: np.sin(t * (1.0 + 3.0 * t))),
+    Source("table with kinks", one_part(Lookup), table),
     Source("chain with feedthrough", chain, chained),
     Source("state", state, lambda t: np.sin(3.0 * t)),
     Source("function of a state", function_of_state, lambda t: np.sin(3.0 * t) ** 2 - 0.5),
-    Source("delayed sinusoid", delayed(only(Sine)), late(sine, 0.3)),
+    Source("delayed sinusoid", delayed(one_part(Sine)), late(sine, 0.3)),
     Source("delayed state", delayed(state), late(lambda t: np.sin(3.0 * t), 0.3)),
     Source(
         "jumping",
-        only(Jumping),
+        one_part(Jumping),
         lambda t: np.where(t < JUMP, 0.25 + 0.5 * t, -1.0),
         "not smooth",
         (JUMP,),
     ),
 ]
-ENDING = Source("without values between", only(Ending), lambda t: t, "not known inside steps")
+ENDING = Source("without values between", one_part(Ending), lambda t: t, "not known inside steps")
 
 
 def run(source: Source, integrator: str, accuracy: float, **options: object) -> tuple[float, cosim.Result]:
-    """The largest error of the delayed signal at 2000 recorded times, and the result."""
+    """Return the largest error of the delayed signal at 2000 recorded times, and the result."""
     model = cosim.Model("delayed")
     path = source.build(model)
     model.add("measures.delay", "late", source=path, delay=DELAY, **options)
-    how = {"integrator": f"integrators.{integrator}", "accuracy": accuracy}
-    result = model.simulate(until=UNTIL, output_interval=UNTIL / 1999, **how)
+    settings = {"integrator": f"integrators.{integrator}", "accuracy": accuracy}
+    result = model.simulate(until=UNTIL, output_interval=UNTIL / 1999, **settings)
     error = np.abs(result["late"] - late(source.exact, DELAY)(result.time))
     for time in source.avoid:
         error[np.abs(result.time - time - DELAY) < 1e-3] = 0.0

@@ -1,4 +1,4 @@
-"""The delay, by itself against Simbody and in systems against closed forms."""
+"""Delays: interpolation against Simbody, systems against closed forms, jumps, stages, refused values."""
 
 import json
 import math
@@ -39,7 +39,7 @@ class WilleBaker(cosim.Component):
 
 
 class Switch(cosim.Component):
-    """A signal that jumps from 0 to 1 at an event, and a state that keeps time going."""
+    """A signal that jumps from 0 to 1 at an event at 0.33 s, and a state that needs steps."""
 
     level = cosim.discrete(start=0.0)
     wave = cosim.auxiliary_state()
@@ -59,7 +59,7 @@ class Switch(cosim.Component):
 
 
 class JumpWithoutEvent(cosim.Measure):
-    """sin t, and one more after t = 0.777."""
+    """sin t, which jumps by 1 at t = 0.777 without an event."""
 
     @cosim.kernel
     def wave(t, value, value_dot):
@@ -69,13 +69,26 @@ class JumpWithoutEvent(cosim.Measure):
             value[0] = math.sin(t) + 1.0
 
 
+class Feedthrough(cosim.Component):
+    """An output that equals an input."""
+
+    u = cosim.input()
+    y = cosim.output()
+
+    @cosim.kernel
+    def run(u, y):
+        y[0] = u
+
+
 def simulator_of(model, **options):
+    """Return an initialized simulator."""
     simulator = cosim.Simulator(model.build(), **options)
     simulator.initialize()
     return simulator
 
 
 def sine(**delay):
+    """Return a model of a sinusoid, its integral and its delay; `delay` are parameters of the delay."""
     model = cosim.Model("sine")
     model.add("measures.sinusoid", "source", frequency=6.0, phase=0.3)
     model.add("measures.integrate", "area", source="source")
@@ -83,7 +96,7 @@ def sine(**delay):
     return model
 
 
-def test_the_reference_has_both_kinds_of_runs() -> None:
+def test_the_reference_has_all_linear_columns() -> None:
     assert len(COLUMNS) == 8
 
 
@@ -91,19 +104,19 @@ def test_the_reference_has_both_kinds_of_runs() -> None:
 def test_lines_agree_with_simbody(history, column) -> None:
     delay = history["delay_columns"][column]["delay"]
     past, ring = np.zeros(4 * 64), np.array([0, 64, 0, 0, 0, -1, -1, -1])
-    remembered = -math.inf
+    last_time = -math.inf
     for i, row in enumerate(history["rows"]):
         for earlier in history["rows"][: i + 1]:
-            if remembered < earlier["t"] <= row["newest_buffer_time"]:
-                remembered = earlier["t"]
-                trim_history(past, ring, remembered, remembered - delay)
-                append_to_history(past, ring, remembered, 0.0, math.inf, earlier["source"], math.nan)
+            if last_time < earlier["t"] <= row["newest_buffer_time"]:
+                last_time = earlier["t"]
+                trim_history(past, ring, last_time, last_time - delay)
+                append_to_history(past, ring, last_time, 0.0, math.inf, earlier["source"], math.nan)
         value, _ = interpolate_history(past, ring, row["t"] - delay, row["t"], 0.0, 0.0, 0.0, 1.0, math.nan)
         assert value == pytest.approx(row["delayed"][column], abs=1e-13)
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("values", "text"),
     [
         ({"delay": -0.1}, "delay is -0.1 s, needs at least 0"),
         ({"delay": math.nan}, "delay is nan, needs a finite number"),
@@ -111,9 +124,9 @@ def test_lines_agree_with_simbody(history, column) -> None:
         ({"delay": 0.1, "can_use_current_value": 1}, "can_use_current_value"),
     ],
 )
-def test_refused(given, text) -> None:
+def test_invalid_values_are_refused(values, text) -> None:
     with pytest.raises(cosim.ModelError, match=text):
-        Delay(source="x", **given)
+        Delay(source="x", **values)
 
 
 @pytest.mark.parametrize(
@@ -124,8 +137,7 @@ def test_refused(given, text) -> None:
         ("use_linear_interpolation_only", True, r"it is an option, .*build the model again"),
     ],
 )
-def test_what_belongs_to_the_system_is_not_set_in_a_state(name, value, text) -> None:
-    """The reason is what it is, not that it was computed."""
+def test_sources_and_options_cannot_be_set_in_a_state(name, value, text) -> None:
     model = cosim.Model("late")
     model.add("signals.chirp", "x")
     model.add("measures.delay", "d", source="x", delay=0.1)
@@ -136,22 +148,22 @@ def test_what_belongs_to_the_system_is_not_set_in_a_state(name, value, text) -> 
     assert state["d.delay"] == 0.25
 
 
-@pytest.mark.parametrize("current", [False, True])
-def test_a_smooth_source(current) -> None:
-    # 0.05 s without the present value means: longer steps extrapolate
-    simulator = simulator_of(sine(delay=0.05, can_use_current_value=current), accuracy=1e-6)
+@pytest.mark.parametrize("can_use_current_value", [False, True])
+def test_a_smooth_source(can_use_current_value) -> None:
+    # without the current value, steps of more than 0.05 s extrapolate
+    simulator = simulator_of(sine(delay=0.05, can_use_current_value=can_use_current_value), accuracy=1e-6)
     assert simulator.state["felt"] == simulator.state["source"]
     for i in range(1, 40):
         t = 0.05 * i
         simulator.advance_to(t)
-        wanted = math.sin(6.0 * max(t - 0.05, 0.0) + 0.3)
-        assert simulator.state["felt"] == pytest.approx(wanted, abs=2e-5)
+        expected = math.sin(6.0 * max(t - 0.05, 0.0) + 0.3)
+        assert simulator.state["felt"] == pytest.approx(expected, abs=2e-5)
         if i > 1:
             rate = 6.0 * math.cos(6.0 * (t - 0.05) + 0.3)
             assert simulator.state["felt.value_dot"] == pytest.approx(rate, abs=2e-3)
 
 
-def test_stages() -> None:
+def test_a_delay_depends_on_time_unless_it_uses_the_current_value() -> None:
     model = cosim.Model("stages")
     model.add(Decay, "plant", felt="past")
     model.add(Delay, "past", source="plant.y", delay=0.1)
@@ -162,7 +174,7 @@ def test_stages() -> None:
 
 
 @pytest.mark.parametrize("flag", ["can_use_current_value", "use_linear_interpolation_only", ""])
-def test_no_delay_is_the_source(flag) -> None:
+def test_a_delay_of_zero_equals_its_source(flag) -> None:
     simulator = simulator_of(sine(delay=0.0, **({flag: True} if flag else {})))
     system = simulator.system
     felt, source = system.parts["felt"], system.parts["source"]
@@ -174,7 +186,7 @@ def test_no_delay_is_the_source(flag) -> None:
             assert felt.read(simulator.state, order) == source.read(simulator.state, order)
 
 
-def test_the_default_value_stands_before_initialization() -> None:
+def test_the_default_value_is_shown_before_initialization() -> None:
     state = sine(delay=0.1, default_value=4.0).build().default_state()
     state.realize(cosim.Stage.REPORT)
     assert state["felt"] == 4.0
@@ -183,8 +195,8 @@ def test_the_default_value_stands_before_initialization() -> None:
 @pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince"])
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-6, 1e-8])
-def test_delay_differential_equations_keep_the_accuracy(integrator, accuracy) -> None:
-    """Steps longer than the delay, and cubics over long steps, are seen by error control."""
+def test_one_delay(integrator, accuracy) -> None:
+    """Error control covers steps longer than the delay and the interpolation over long steps."""
     model = cosim.Model("decay")
     model.add(Decay, "plant", felt="felt")
     model.add(Delay, "felt", source="plant.y", delay=1.0)
@@ -204,12 +216,12 @@ def test_two_delays(integrator, accuracy) -> None:
     model.add(Delay, "recent", source="plant.y2", delay=0.2)
     simulator = simulator_of(model, integrator=f"integrators.{integrator}", accuracy=accuracy)
     simulator.advance_to(5.0)
-    found = [simulator.state[f"plant.y{i}"] for i in (1, 2, 3)]
-    assert found == pytest.approx([19.175, 176.42257844738032, 190.34420193607042], rel=accuracy)
+    states = [simulator.state[f"plant.y{i}"] for i in (1, 2, 3)]
+    assert states == pytest.approx([19.175, 176.42257844738032, 190.34420193607042], rel=accuracy)
 
 
 def test_fixed_steps_with_derivatives_are_of_fourth_order() -> None:
-    """y' = -y(t - pi/2) with the history cos t has the solution cos t: start where the past is known."""
+    """y' = -y(t - pi/2) with the history cos t has the solution cos t, without a break at the start."""
     errors, counts = [], np.array([10, 20, 40])
     for n in counts:
         step = 0.5 * math.pi / n
@@ -232,25 +244,25 @@ def test_fixed_steps_with_derivatives_are_of_fourth_order() -> None:
 @pytest.mark.parametrize(
     "options", [{}, {"use_linear_interpolation_only": True}, {"can_use_current_value": True}]
 )
-def test_an_event_stays_a_jump(options) -> None:
+def test_a_jump_at_an_event_is_not_smoothed(options) -> None:
     model = cosim.Model("jump")
     model.add(Switch, "switch")
     model.add(Delay, "felt", source="switch.out", delay=0.1, **options)
     simulator = simulator_of(model, accuracy=1e-6, maximum_step=0.037)
-    seen = []
+    values = []
     for i in range(1, 101):
         simulator.advance_to(0.01 * i)
-        seen.append((simulator.state.time, simulator.state["felt"]))
-    assert {value for _, value in seen} == {0.0, 1.0}
-    assert min(t for t, value in seen if value == 1.0) == pytest.approx(0.44, abs=0.0101)
-    assert max(t for t, value in seen if value == 0.0) < 0.44
+        values.append((simulator.state.time, simulator.state["felt"]))
+    assert {value for _, value in values} == {0.0, 1.0}
+    assert min(t for t, value in values if value == 1.0) == pytest.approx(0.44, abs=0.0101)
+    assert max(t for t, value in values if value == 0.0) < 0.44
 
 
 @pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince"])
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-8])
 def test_steps_end_where_a_jump_arrives(integrator, accuracy) -> None:
-    """Felt at 0.43 and not before: y is a straight line from there, whatever the accuracy."""
+    """The jump arrives at 0.43 s; from there on y is a straight line, so the result is exact."""
     model = cosim.Model("jump")
     model.add(Switch, "switch")
     model.add(Delay, "felt", source="switch.out", delay=0.1)
@@ -263,7 +275,7 @@ def test_steps_end_where_a_jump_arrives(integrator, accuracy) -> None:
 @pytest.mark.by_turns
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince"])
 @pytest.mark.parametrize("delay", [0.5, 0.01, 0.0])
-def test_a_jump_that_is_no_event_does_not_stop_the_run(integrator, delay) -> None:
+def test_a_jump_without_an_event_does_not_stop_the_run(integrator, delay) -> None:
     model = cosim.Model("jump")
     model.add(JumpWithoutEvent, "source")
     model.add(Delay, "felt", source="source", delay=delay)
@@ -283,40 +295,29 @@ def test_a_long_delay_makes_the_history_grow() -> None:
     assert simulator.state["felt"] == pytest.approx(math.sin(6.0 * 2.0 + 0.3), abs=1e-7)
 
 
-def test_a_restored_state_goes_on_to_the_same_bytes() -> None:
+def test_a_resumed_run_has_the_same_bytes() -> None:
     model = cosim.Model("decay")
     model.add(Decay, "plant", felt="felt")
     model.add(Delay, "felt", source="plant.y", delay=0.3)
     system = model.build()
     simulator = cosim.Simulator(system, accuracy=1e-5)
     simulator.initialize()
-    saved = []
+    saved_states = []
     while simulator.state.time < 3.0:
-        saved.append(simulator.state.to_bytes())
+        saved_states.append(simulator.state.to_bytes())
         simulator.step()
-    end, steps = simulator.state.to_bytes(), len(saved)
+    end, steps = simulator.state.to_bytes(), len(saved_states)
     assert steps > 15
     for i in range(0, steps, 3):
-        other = cosim.Simulator(system, system.state_from_bytes(saved[i]), accuracy=1e-5)
+        resumed = cosim.Simulator(system, system.state_from_bytes(saved_states[i]), accuracy=1e-5)
         for _ in range(steps - i):
-            other.step()
-        assert other.state.to_bytes() == end
-
-
-class Door(cosim.Component):
-    """An input that is passed on."""
-
-    u = cosim.input()
-    y = cosim.output()
-
-    @cosim.kernel
-    def run(u, y):
-        y[0] = u
+            resumed.step()
+        assert resumed.state.to_bytes() == end
 
 
 def test_a_delay_of_a_delay_keeps_a_jump_of_an_input() -> None:
     model = cosim.Model("chain")
-    model.add(Door, "door")
+    model.add(Feedthrough, "door")
     model.add("measures.delay", "first", source="door.y", delay=0.1000001)
     model.add("measures.delay", "second", source="first", delay=0.05)
     model.add("measures.integrate", "sum", source="second")
@@ -329,8 +330,8 @@ def test_a_delay_of_a_delay_keeps_a_jump_of_an_input() -> None:
 
 
 @pytest.mark.parametrize("integrator", ["radau5", "bdf"])
-def test_implicit_methods_take_a_variable_delay_where_nothing_is_integrated(integrator: str) -> None:
-    """The structure of the derivatives that may be held was divided by the number of states."""
+def test_implicit_methods_with_a_variable_delay_and_no_states(integrator: str) -> None:
+    """The model has no states, so its Jacobian has no columns."""
     model = cosim.Model("delayed")
     model.add("measures.sinusoid", "wave", amplitude=1.0, frequency=5.0)
     model.add("measures.sinusoid", "sway", amplitude=0.3, frequency=2.0)

@@ -1,4 +1,4 @@
-"""The family of measures, each with the contract and against closed forms."""
+"""Measures in models: closed forms, derivatives, stages, integrals, filters, windows, handles, FMUs."""
 
 import json
 import math
@@ -6,164 +6,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from waves import Square, add_wave, simulated
 
 import cosim
 import cosim_measures.plugin as plugin
 from cosim import Stage
-from cosim.testing import MeasureContract
-from cosim_measures.constant import Constant
-from cosim_measures.delay import Delay
-from cosim_measures.differentiate import Differentiate
-from cosim_measures.first_order_filter import FirstOrderFilter
-from cosim_measures.integrate import Integrate
-from cosim_measures.max_abs import MaxAbs
-from cosim_measures.min_abs import MinAbs
-from cosim_measures.product import Product
-from cosim_measures.rate_limiter import RateLimiter
-from cosim_measures.sample_and_hold import SampleAndHold
-from cosim_measures.sliding_mean import SlidingMean
-from cosim_measures.sliding_rms import SlidingRms
-from cosim_measures.variable import Variable
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delay_linear.json").read_text())
 
 
-class TestDelay(MeasureContract):
-    make = staticmethod(lambda: Delay(delay=0.1, interpolation="dense_output"))
-    tolerance = 1e-4
+def test_all_measures_are_registered_and_documented() -> None:
+    measures = {}
+    plugin.cosim_register(lambda name, cls: measures.setdefault(name, cls))
+    assert len(measures) == 25
+    assert all("Law:" in cls.__doc__ and ">>>" in cls.__doc__ for cls in measures.values())
 
 
-class TestProduct(MeasureContract):
-    make = staticmethod(lambda: Product())
-
-
-class TestIntegrate(MeasureContract):
-    make = staticmethod(lambda: Integrate(value=0.3))
-
-
-class TestDifferentiate(MeasureContract):
-    make = staticmethod(lambda: Differentiate())
-
-
-class TestMaxAbs(MeasureContract):
-    make = staticmethod(lambda: MaxAbs())
-    times = (0.03, 0.06, 0.83)
-
-
-class TestMinAbs(MeasureContract):
-    make = staticmethod(lambda: MinAbs())
-
-
-class TestFirstOrderFilter(MeasureContract):
-    make = staticmethod(lambda: FirstOrderFilter(time_constant=0.05))
-
-
-class TestRateLimiter(MeasureContract):
-    make = staticmethod(lambda: RateLimiter(rising=0.4, falling=0.3, time_constant=0.01))
-
-
-class TestSlidingMean(MeasureContract):
-    make = staticmethod(lambda: SlidingMean(window=0.3))
-
-
-class TestSlidingRms(MeasureContract):
-    make = staticmethod(lambda: SlidingRms(window=0.3))
-
-
-class TestSampleAndHold(MeasureContract):
-    make = staticmethod(lambda: SampleAndHold(period=0.1))
-
-
-class TestVariable(MeasureContract):
-    make = staticmethod(lambda: Variable(value=2.0))
-
-
-class TestConstant(MeasureContract):
-    make = staticmethod(lambda: Constant(value=2.0))
-
-
-def wave(model, name="wave", **values):
-    values = {"amplitude": 1.5, "frequency": 2.0 * math.pi, "phase": 0.3, **values}
-    model.add("measures.sinusoid", name, **values)
-    model.add("measures.integrate", f"{name}_area", source=name)
-
-
-def simulated(model, until, **options):
-    simulator = cosim.Simulator(model.build(), **{"accuracy": 1e-8, **options})
-    simulator.initialize()
-    simulator.advance_to(until)
-    simulator.state.realize(Stage.REPORT)
-    return simulator
-
-
-def test_all_are_registered_and_documented() -> None:
-    found = {}
-    plugin.cosim_register(lambda name, cls: found.setdefault(name, cls))
-    assert len(found) == 25
-    assert all("Law:" in cls.__doc__ and ">>>" in cls.__doc__ for cls in found.values())
-
-
-@pytest.mark.by_turns
-@pytest.mark.parametrize(
-    ("kind", "exact", "when"),
-    [("maximum", 1.5, 0.25 - 0.3 / (2.0 * math.pi)), ("minimum", -1.5, 0.75 - 0.3 / (2.0 * math.pi)),
-     ("max_abs", 1.5, 0.25 - 0.3 / (2.0 * math.pi)), ("min_abs", 0.0, 0.5 - 0.3 / (2.0 * math.pi))],
-)  # fmt: skip
-@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince"])
-def test_extremes_lie_inside_of_steps(kind, exact, when, integrator) -> None:
-    """Steps of 0.04 do not end there."""
-    model = cosim.Model("extreme")
-    wave(model)
-    model.add(f"measures.{kind}", "best", source="wave")
-    model.add(f"measures.{kind}", "rough", source="wave", located=False)
-    simulator = simulated(model, 0.95, integrator=f"integrators.{integrator}", fixed_step=0.04, accuracy=None)
-    state = simulator.state
-    assert state["best"] == pytest.approx(exact, abs=2e-8)
-    assert state["best.time"] == pytest.approx(when, abs=1e-5)
-    assert abs(state["rough"] - exact) > 1e-5
-    assert state["best.value_dot"] == 0.0
-    restored = simulator.system.state_from_bytes(state.to_bytes()).realize(Stage.REPORT)
-    assert restored["best"] == state["best"]
-
-
-def test_an_extreme_of_a_source_without_a_derivative() -> None:
-    model = cosim.Model("extreme")
-    wave(model)
-    model.add(Square, "square", of="wave")
-    model.add("measures.maximum", "best", source="square")
-    simulator = simulated(model, 0.5, accuracy=1e-9, maximum_step=0.02)
-    assert simulator.state["best"] == pytest.approx(2.25, abs=1e-4)
-
-
-class Square(cosim.Measure):
-    """Law: value = of^2, without a derivative."""
-
-    of = cosim.source()
-
-    @cosim.kernel
-    def value(of, value):
-        value[0] = of * of
-
-
-def test_extremes_at_steps_agree_with_simbody() -> None:
-    reference = REFERENCE["sibling_measures"]
-    model = cosim.Model("extremes")
-    wave(model)
-    for name, kind in (("min", "minimum"), ("max", "maximum"), ("minabs", "min_abs"), ("maxabs", "max_abs")):
-        model.add(f"measures.{kind}", name, source="wave", located=False)
-    simulator = cosim.Simulator(model.build(), fixed_step=0.04)
-    simulator.initialize()
-    for row in reference["rows"]:
-        simulator.advance_to(row["t"])
-        state = simulator.state.realize(Stage.REPORT)
-        for name in ("min", "max", "minabs", "maxabs"):
-            assert state[name] == pytest.approx(row[name], abs=1e-12)
-            assert state[f"{name}.time"] == pytest.approx(row[f"t_{name}"], abs=1e-12)
-
-
-def test_derivative_counts_and_stages_are_at_least_simbodys() -> None:
-    """Counts are lower bounds there, stages upper bounds."""
-    late = {"source": "result", "delay": 0.1}
+def test_numbers_of_derivatives_and_stages_against_simbody() -> None:
+    """Simbody's numbers of derivatives are lower bounds, its stages upper bounds."""
+    delay = {"source": "result", "delay": 0.1}
     parts = {
         "Constant": ("one", "constant", {"value": 1.0}),
         "Time": ("clock", "time", {}),
@@ -178,11 +39,11 @@ def test_derivative_counts_and_stages_are_at_least_simbodys() -> None:
         "Differentiate(Sinusoid)": ("rate", "differentiate", {"source": "wave"}),
         "Minimum(Sinusoid)": ("least", "minimum", {"source": "wave"}),
         "MaxAbs(Plus)": ("most", "max_abs", {"source": "plus"}),
-        "Delay(Result at Position)": ("late", "delay", late),
+        "Delay(Result at Position)": ("late", "delay", delay),
         "Delay(Result at Position) can use current": (
             "soon",
             "delay",
-            {**late, "can_use_current_value": True},
+            {**delay, "can_use_current_value": True},
         ),
     }
     model = cosim.Model("meta")
@@ -200,7 +61,7 @@ def test_derivative_counts_and_stages_are_at_least_simbodys() -> None:
 
 def test_products_and_integrals_have_higher_derivatives() -> None:
     model = cosim.Model("orders")
-    wave(model)
+    add_wave(model)
     model.add("measures.time", "clock")
     model.add("measures.product", "product", first="wave", second="clock")
     model.add("measures.scale", "scaled", source="product", factor=2.0)
@@ -226,18 +87,18 @@ def test_products_and_integrals_have_higher_derivatives() -> None:
         system.parts["product"].read(state, 4)
 
 
-def test_an_integral_is_never_stale() -> None:
+def test_an_integral_shows_a_state_that_is_set() -> None:
     model = cosim.Model("stale")
-    wave(model)
+    add_wave(model)
     state = model.build().default_state()
     state.realize(Stage.REPORT)
     state.set_z([42.0])
     assert state["wave_area"] == 42.0
 
 
-def test_an_integral_begins_where_a_signal_says() -> None:
+def test_an_integral_starts_at_the_value_of_a_signal() -> None:
     model = cosim.Model("begin")
-    wave(model)
+    add_wave(model)
     model.add("measures.constant", "start", value=1.5 * math.sin(0.3), unit="s")
     model.add("measures.integrate", "area", source="wave", initial="start")
     simulator = cosim.Simulator(model.build(), accuracy=1e-6)
@@ -246,10 +107,10 @@ def test_an_integral_begins_where_a_signal_says() -> None:
 
 
 def test_a_filtered_derivative_does_not_ring() -> None:
-    """25 steps a period: a recursion over differences oscillates there for ever."""
+    """With 25 steps in a period, a recursion over differences would oscillate forever."""
     model = cosim.Model("filtered")
-    wave(model)
-    model.add(Square, "square", of="wave")
+    add_wave(model)
+    model.add(Square, "square", source="wave")
     model.add("measures.differentiate", "rate", source="square", time_constant=1e-4)
     model.add("measures.differentiate", "exact", source="wave")
     simulator = cosim.Simulator(model.build(), accuracy=1e-8)
@@ -263,37 +124,6 @@ def test_a_filtered_derivative_does_not_ring() -> None:
         assert simulator.state["exact"] == pytest.approx(1.5 * 2.0 * math.pi * math.cos(angle), abs=1e-12)
 
 
-@pytest.mark.parametrize("accuracy", [1e-5, 1e-9])
-def test_mean_and_rms_of_whole_periods(accuracy) -> None:
-    model = cosim.Model("window")
-    wave(model)
-    model.add("measures.sliding_mean", "mean", source="wave", window=1.0)
-    model.add("measures.sliding_rms", "rms", source="wave", window=1.0)
-    simulator = cosim.Simulator(model.build(), accuracy=accuracy)
-    simulator.initialize()
-    assert simulator.state["mean"] == pytest.approx(1.5 * math.sin(0.3), abs=1e-15)
-    assert simulator.state["rms"] == pytest.approx(1.5 * math.sin(0.3), abs=1e-15)
-    for t in (1.0, 1.37, 3.1):
-        simulator.advance_to(t)
-        state = simulator.state.realize(Stage.REPORT)
-        assert state["mean"] == pytest.approx(0.0, abs=20 * accuracy)
-        assert state["rms"] == pytest.approx(1.5 / math.sqrt(2.0), abs=20 * accuracy)
-
-
-def test_a_mean_while_the_window_fills() -> None:
-    model = cosim.Model("window")
-    model.add("measures.time", "clock")
-    model.add("measures.sliding_mean", "mean", source="clock", window=2.0)
-    simulator = simulated(model, 1.0)
-    # 0 for a second, then a ramp
-    assert simulator.state["mean"] == pytest.approx(0.25, abs=1e-12)
-    assert simulator.state["mean.value_dot"] == pytest.approx(0.5, abs=1e-12)
-    simulator.advance_to(5.0)
-    simulator.state.realize(Stage.REPORT)
-    assert simulator.state["mean"] == pytest.approx(4.0, abs=1e-10)
-    assert simulator.state["mean.value_dot"] == pytest.approx(1.0, abs=1e-12)
-
-
 def test_filters_and_limits() -> None:
     model = cosim.Model("filters")
     model.add("measures.time", "clock")
@@ -305,24 +135,24 @@ def test_filters_and_limits() -> None:
     assert simulator.state["limited"] == pytest.approx(2.0, abs=2e-3)
 
 
-def test_sample_and_hold() -> None:
+def test_sample_and_hold_samples_at_its_ticks() -> None:
     model = cosim.Model("held")
     model.add("measures.time", "clock")
     model.add("measures.integrate", "area", source="clock")
     model.add("measures.sample_and_hold", "held", source="clock", period=0.1, offset=0.05)
     simulator = cosim.Simulator(model.build(), accuracy=1e-6)
-    seen = []
+    values = []
     for t in (0.04, 0.06, 0.14, 0.16):
         simulator.advance_to(t)
-        seen.append(simulator.state["held"])
-    assert seen == pytest.approx([0.0, 0.05, 0.05, 0.15], abs=1e-15)
+        values.append(simulator.state["held"])
+    assert values == pytest.approx([0.0, 0.05, 0.05, 0.15], abs=1e-15)
 
 
-def test_a_variable_and_a_result() -> None:
+def test_variables_and_results_invalidate_their_stages() -> None:
     model = cosim.Model("set")
     model.add("measures.variable", "knob", value=2.0, invalidates="dynamics")
     model.add("measures.scale", "twice", source="knob", factor=2.0)
-    model.add("measures.result", "found", depends_on="time")
+    model.add("measures.result", "answer", depends_on="time")
     model.add("measures.zero", "zero")
     model.add("measures.one", "one")
     system = model.build()
@@ -331,14 +161,14 @@ def test_a_variable_and_a_result() -> None:
     state["knob"] = 3.0
     assert state.stage == Stage.VELOCITY
     assert state.realize(Stage.REPORT)["twice"] == 6.0
-    found = system.parts["found"]
+    answer = system.parts["answer"]
     with pytest.raises(cosim.StageError, match="not set"):
-        found.read(state)
-    found.set(state, 7.0)
-    assert (found.read(state), state.stage) == (7.0, Stage.TIME)
+        answer.read(state)
+    answer.set(state, 7.0)
+    assert (answer.read(state), state.stage) == (7.0, Stage.TIME)
     state.set_time(1.0)
     with pytest.raises(cosim.StageError):
-        found.set(state, 8.0)
+        answer.set(state, 8.0)
 
 
 def test_quantities_of_bodies_and_elements_are_measures() -> None:
@@ -366,25 +196,25 @@ def test_quantities_of_bodies_and_elements_are_measures() -> None:
     assert state["felt"].shape == (6,)
 
 
-def test_the_handle_of_a_measure() -> None:
+def test_a_copy_of_a_measure_is_another_measure() -> None:
     model = cosim.Model("handles")
     model.add("measures.time", "clock")
     original = model.add("measures.scale", "scaled", source="clock", factor=2.0)
     model.add("measures.scale", "other", source="clock", factor=2.0)
     system = model.build()
-    twin = original.copy()
+    copy = original.copy()
     assert original.is_same_measure(system.parts["scaled"])
-    assert not twin.is_same_measure(original)
+    assert not copy.is_same_measure(original)
     assert original.is_in(system)
-    assert not twin.is_in(system)
+    assert not copy.is_in(system)
     assert (original.index_in(system), system.parts["other"].index_in(system)) == (1, 2)
-    assert (twin.name, twin.factor, twin.source) == ("", 2.0, "clock")
+    assert (copy.name, copy.factor, copy.source) == ("", 2.0, "clock")
     with pytest.raises(ValueError, match="is not part of this system"):
-        twin.index_in(system)
+        copy.index_in(system)
 
 
-def test_measures_leave_an_fmu(tmp_path: Path) -> None:
-    """Values that are states or parameters, and vectors, too."""
+def test_measures_are_outputs_of_an_fmu(tmp_path: Path) -> None:
+    """Also measures whose values are states or parameters, and vectors."""
     fmpy = pytest.importorskip("fmpy")
     model = cosim.Model("leaving")
     model.add("measures.sinusoid", "wave", amplitude=[1.0, 2.0])
@@ -398,3 +228,34 @@ def test_measures_leave_an_fmu(tmp_path: Path) -> None:
     outputs = {v.name for v in description.modelVariables if v.causality == "output"}
     pairs = {f"{name}[{i}]" for name in ("wave", "area", "best", "late") for i in (1, 2)}
     assert outputs == {*pairs, "three"}
+
+
+@pytest.mark.parametrize("accuracy", [1e-5, 1e-9])
+def test_mean_and_rms_of_whole_periods(accuracy) -> None:
+    model = cosim.Model("window")
+    add_wave(model)
+    model.add("measures.sliding_mean", "mean", source="wave", window=1.0)
+    model.add("measures.sliding_rms", "rms", source="wave", window=1.0)
+    simulator = cosim.Simulator(model.build(), accuracy=accuracy)
+    simulator.initialize()
+    assert simulator.state["mean"] == pytest.approx(1.5 * math.sin(0.3), abs=1e-15)
+    assert simulator.state["rms"] == pytest.approx(1.5 * math.sin(0.3), abs=1e-15)
+    for t in (1.0, 1.37, 3.1):
+        simulator.advance_to(t)
+        state = simulator.state.realize(Stage.REPORT)
+        assert state["mean"] == pytest.approx(0.0, abs=20 * accuracy)
+        assert state["rms"] == pytest.approx(1.5 / math.sqrt(2.0), abs=20 * accuracy)
+
+
+def test_a_mean_while_the_window_fills() -> None:
+    model = cosim.Model("window")
+    model.add("measures.time", "clock")
+    model.add("measures.sliding_mean", "mean", source="clock", window=2.0)
+    simulator = simulated(model, 1.0)
+    # before the start the clock was 0: a second of 0 and a second of a ramp
+    assert simulator.state["mean"] == pytest.approx(0.25, abs=1e-12)
+    assert simulator.state["mean.value_dot"] == pytest.approx(0.5, abs=1e-12)
+    simulator.advance_to(5.0)
+    simulator.state.realize(Stage.REPORT)
+    assert simulator.state["mean"] == pytest.approx(4.0, abs=1e-10)
+    assert simulator.state["mean.value_dot"] == pytest.approx(1.0, abs=1e-12)

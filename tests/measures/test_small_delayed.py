@@ -1,4 +1,4 @@
-"""Delayed signals of any amplitude: each is as exact as one of size 1, and rounding costs nothing."""
+"""Delayed signals of any amplitude have the same relative error, and rounding costs no steps."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import cosim
 from cosim.component.history import LARGE, ORDINARY, UNKNOWN, ZERO, exponent_of_floor, exponent_of_size
 
 DELAY, UNTIL = 0.7, 6.0
+METHODS = ["tsitouras", "dormand_prince", "dormand_prince_853", "radau5", "bdf"]
+PROMISED = 10.0  # accuracies of the largest value
 
 
 class Small(cosim.Component):
-    """Signals of one size beside states of size 1, and one that is nothing but rounding."""
+    """Small signals beside states of size 1: a wave, a square of a state, rounding alone, and zero."""
 
     x = cosim.auxiliary_state()
     v = cosim.auxiliary_state(start=1.0)
@@ -40,10 +42,10 @@ class Small(cosim.Component):
 
 
 class Edges(cosim.Component):
-    """Small signals: constant, growing from 0 like a fifth power, known where a state is not negative."""
+    """Small signals: constant, growing from 0 like t^5, and one that fails if a state is negative."""
 
     clock = cosim.auxiliary_state()
-    still = cosim.auxiliary_state()
+    at_rest = cosim.auxiliary_state()
     other = cosim.auxiliary_state(start=1.0)
     size = cosim.parameter(default=1e-7)
     constant = cosim.output()
@@ -52,19 +54,19 @@ class Edges(cosim.Component):
     guarded = cosim.output()
 
     @cosim.kernel
-    def derivatives(other, clock_dot, still_dot, other_dot):
+    def derivatives(other, clock_dot, at_rest_dot, other_dot):
         clock_dot[0] = 1.0
-        still_dot[0] = 0.0
+        at_rest_dot[0] = 0.0
         other_dot[0] = -3.0 * other
 
     @cosim.kernel
-    def outputs(t, size, clock, still, constant, growing, driven, guarded):
+    def outputs(t, size, clock, at_rest, constant, growing, driven, guarded):
         constant[0] = size
         growing[0] = size * (t / 6.0) * (t / 6.0) * (t / 6.0) * (t / 6.0) * (t / 6.0)
         driven[0] = size * (clock / 6.0) * (clock / 6.0) * (clock / 6.0) * (clock / 6.0) * (clock / 6.0)
-        if still < 0.0:
-            raise ValueError("still is negative")
-        guarded[0] = size * math.sin(6.0 * t) + still
+        if at_rest < 0.0:
+            raise ValueError("at_rest is negative")
+        guarded[0] = size * math.sin(6.0 * t) + at_rest
 
 
 class Scaled(cosim.Component):
@@ -84,7 +86,7 @@ class Scaled(cosim.Component):
 
 
 def delayed(part, source, integrator, accuracy):
-    """The times a delay before the rows, the delayed signal, and how many steps the run took."""
+    """Return the delayed times of the rows, the delayed signal, and the number of steps."""
     model = cosim.Model("small")
     model.add(part, "part")
     model.add("measures.delay", "late", source=f"part.{source}", delay=DELAY)
@@ -95,13 +97,9 @@ def delayed(part, source, integrator, accuracy):
     return np.maximum(result.time - DELAY, 0.0), result["late"], result.statistics["steps"]
 
 
-METHODS = ["tsitouras", "dormand_prince", "dormand_prince_853", "radau5", "bdf"]
-PROMISED = 10.0  # accuracies of the largest value
-
-
 @pytest.mark.parametrize("amplitude", [1.0, ORDINARY, 1e-7, 1e-9])
 @pytest.mark.parametrize("integrator", METHODS)
-def test_signals_of_any_amplitude_are_as_exact_as_one_of_size_1(integrator, amplitude):
+def test_errors_of_signals_are_relative_to_their_amplitude(integrator, amplitude):
     for source, exact in (("wave", lambda t: np.sin(6.0 * t)), ("square", lambda t: np.sin(3.0 * t) ** 2)):
         t, late, _ = delayed(Small(size=amplitude), source, integrator, 1e-6)
         assert np.abs(late - amplitude * exact(t)).max() <= 5e-6 * amplitude, source
@@ -109,17 +107,17 @@ def test_signals_of_any_amplitude_are_as_exact_as_one_of_size_1(integrator, ampl
 
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-9])
 @pytest.mark.parametrize("integrator", METHODS)
-def test_delayed_states_of_any_amplitude_are_within_ten_accuracies_in_as_many_steps(integrator, accuracy):
-    taken = []
+def test_delayed_states_of_any_amplitude_take_the_same_steps(integrator, accuracy):
+    steps_of_amplitudes = []
     for amplitude in (1e-5, 1e-7, 1e-9):
         t, late, steps = delayed(Scaled(v=amplitude), "x", integrator, accuracy)
         assert np.abs(late - amplitude * np.sin(3.0 * t)).max() <= PROMISED * accuracy * amplitude, amplitude
-        taken.append(steps)
-    assert max(taken) <= 1.05 * min(taken) + 1
+        steps_of_amplitudes.append(steps)
+    assert max(steps_of_amplitudes) <= 1.05 * min(steps_of_amplitudes) + 1
 
 
 @pytest.mark.parametrize("integrator", ["runge_kutta_merson", "dormand_prince_853", "radau5"])
-def test_what_stays_zero_or_rounding_costs_no_step(integrator):
+def test_zero_and_rounding_cost_no_step(integrator):
     _, _, steps = delayed(Small(), "square", integrator, 1e-8)
     for source in ("nothing", "rounding"):
         _, late, with_delay = delayed(Small(), source, integrator, 1e-8)
@@ -128,7 +126,7 @@ def test_what_stays_zero_or_rounding_costs_no_step(integrator):
 
 
 @pytest.mark.parametrize("integrator", METHODS)
-def test_a_constant_is_that_constant_and_costs_no_step(integrator):
+def test_a_delayed_constant_is_exact_and_costs_no_step(integrator):
     _, late, steps = delayed(Edges(), "constant", integrator, 1e-6)
     _, _, without = delayed(Edges(size=0.0), "constant", integrator, 1e-6)
     assert (late == 1e-7).all()
@@ -137,7 +135,7 @@ def test_a_constant_is_that_constant_and_costs_no_step(integrator):
 
 @pytest.mark.parametrize("source", ["growing", "driven"])
 @pytest.mark.parametrize("integrator", METHODS)
-def test_a_start_at_zero_costs_no_steps(integrator, source):
+def test_a_signal_that_starts_at_zero_costs_few_steps(integrator, source):
     for accuracy in (1e-4, 1e-8):
         t, late, steps = delayed(Edges(), source, integrator, accuracy)
         _, _, without = delayed(Edges(size=0.0), source, integrator, accuracy)
@@ -146,7 +144,7 @@ def test_a_start_at_zero_costs_no_steps(integrator, source):
 
 
 @pytest.mark.parametrize("integrator", METHODS)
-def test_a_small_jump_arrives_as_it_is(integrator):
+def test_a_small_jump_arrives_exactly(integrator):
     model = cosim.Model("jump")
     model.add(Small(), "part")
     model.add("signals.step", "jump", height=1e-7, start_time=1.0)
@@ -156,17 +154,17 @@ def test_a_small_jump_arrives_as_it_is(integrator):
     )
     assert not result.findings
     expected = np.where(result.time > 1.0 + DELAY + 1e-9, 1e-7, 0.0)
-    apart = np.abs(result.time - 1.0 - DELAY) > 1e-9
-    assert (result["late"][apart] == expected[apart]).all()
+    not_at_jump = np.abs(result.time - 1.0 - DELAY) > 1e-9
+    assert (result["late"][not_at_jump] == expected[not_at_jump]).all()
 
 
-def test_a_signal_that_cannot_be_computed_beside_the_states():
-    """A block may fail where states are moved by their tolerances."""
+def test_a_signal_that_fails_next_to_the_states():
+    """Noise of a signal is measured with states moved by their tolerances; failures there are ignored."""
     t, late, _ = delayed(Edges(), "guarded", "tsitouras", 1e-6)
     assert np.abs(late - 1e-7 * np.sin(6.0 * t)).max() <= PROMISED * 1e-6 * 1e-7
 
 
-def test_exponents_at_the_edges():
+def test_exponents_at_the_limits_of_their_range():
     assert exponent_of_size(0.0) == exponent_of_size(math.nan) == exponent_of_size(math.inf) == ZERO
     assert exponent_of_size(5e-324) == ZERO
     assert exponent_of_size(-ORDINARY) == exponent_of_size(2.0) == LARGE

@@ -1,4 +1,4 @@
-"""The small measures against what they say."""
+"""Constants, time, sinusoids, sums and integrals: values, derivatives, stages, Simbody."""
 
 import json
 import math
@@ -24,6 +24,7 @@ class Driver(cosim.Measure):
 
 
 def build():
+    """Return a system with one measure of each kind."""
     model = cosim.Model("measures")
     model.add("measures.constant", "three", value=3.0)
     model.add("measures.time", "clock")
@@ -57,7 +58,7 @@ def test_values_and_derivatives() -> None:
         assert (measure.read(state), measure.read(state, 1)) == pytest.approx(pair)
 
 
-def test_a_derivative_that_nobody_computes_is_nan() -> None:
+def test_a_derivative_that_a_source_lacks_is_nan_or_an_error() -> None:
     state = build().default_state()
     state.realize(cosim.Stage.REPORT)
     assert math.isnan(state.system.parts["unknown"].read(state, 1))
@@ -75,11 +76,11 @@ def test_stages_and_numbers_of_derivatives() -> None:
         system.parts["wave"].read(system.default_state())
 
 
-def test_same_measure() -> None:
-    one, other = Sinusoid(), Sinusoid()
-    assert one.is_same_measure(one)
-    assert not one.is_same_measure(other)
-    assert math.isnan(one.default_value)
+def test_two_objects_are_not_the_same_measure() -> None:
+    wave, second_wave = Sinusoid(), Sinusoid()
+    assert wave.is_same_measure(wave)
+    assert not wave.is_same_measure(second_wave)
+    assert math.isnan(wave.default_value)
 
 
 def test_an_integral_agrees_with_simbody() -> None:
@@ -96,6 +97,6 @@ def test_an_integral_agrees_with_simbody() -> None:
         assert simulator.state["area"] == pytest.approx(row["integral"], abs=1e-6)
 
 
-def test_an_integral_starts_where_it_is_told() -> None:
+def test_an_integral_has_a_start_value() -> None:
     assert Integrate(source="wave", value=2.0).value == 2.0
     assert np.isfinite(Integrate(source="wave").value)

@@ -1,4 +1,4 @@
-"""What tests of mechanics share."""
+"""Fixtures of the tests of mechanics."""
 
 import pytest
 from how_many import many
@@ -9,7 +9,7 @@ from cosim_mechanics.testing import force_laws, joint_contract
 
 @pytest.fixture(autouse=True)
 def fewer_examples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a short run, fewer than the kits draw for a class that is new."""
+    """Let contract kits draw fewer examples in a short run than for a new class of an author."""
     for module in (force_laws, joint_contract):
-        drawn = settings(module.CHECKED, max_examples=min(many(6), module.CHECKED.max_examples))
-        monkeypatch.setattr(module, "CHECKED", drawn)
+        fewer = settings(module.CHECKED, max_examples=min(many(6), module.CHECKED.max_examples))
+        monkeypatch.setattr(module, "CHECKED", fewer)

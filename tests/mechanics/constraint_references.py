@@ -14,15 +14,17 @@ REFERENCES = {m["name"]: m for m in json.loads((DATA / "constraint.json").read_t
 
 
 def pose(X):
+    """Return a pose of the file as twelve numbers."""
     return [*np.ravel(X["R"]), *X["p"]]
 
 
 def body_name(index):
+    """Return the name of a body by its number; Ground has -1."""
     return "ground" if index < 0 else f"b{index}"
 
 
 def model_of(reference, **settings):
-    """The model of a reference, with the constraints named c0 …"""
+    """Return the model of a reference, with the constraints named c0 …"""
     model = Multibody(reference["name"], gravity=reference["gravity"], **settings)
     for entry in reference["bodies"]:
         body, I = entry["body"], np.array(entry["body"]["inertia_com"])

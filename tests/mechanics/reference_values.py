@@ -1,15 +1,15 @@
-"""Values of reference files as arrays, and how ours are compared with them."""
+"""Values of reference files as arrays, and the comparison with them."""
 
 import numpy as np
 
 
 def twelve(X):
-    """A pose of a reference file as twelve reals."""
+    """Return a pose of a reference file as twelve numbers."""
     return np.array([*np.ravel(X["R"]), *X["p"]], dtype=float)
 
 
 def flat(value):
-    """A value of a reference file as an array."""
+    """Return a value of a reference file as an array."""
     return twelve(value) if isinstance(value, dict) else np.atleast_1d(np.array(value, dtype=float))
 
 

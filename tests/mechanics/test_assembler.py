@@ -1,4 +1,4 @@
-"""Consistent initial conditions, projection and what comes of constraints that cannot be met."""
+"""Starts are assembled, steps are corrected, and constraints that cannot be met are reported."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ import cosim
 from cosim_integrators.kit import CompiledIntegrator
 from cosim_mechanics import Multibody
 
+HORIZONTAL_HINGE = [1, 0, 0, 0, 0, -1, 0, 1, 0, 0, 0, 0]
+"""A frame whose z axis is horizontal."""
+
 
 def four_bar(**start):
+    """Return a four-bar linkage that is open at its default start; `start` has angles by link."""
     model = Multibody("four_bar", gravity=(0, -9.81, 0))
     links = {"crank": 0.4, "coupler": 1.0, "rocker": 0.8}
     for name, length in links.items():
@@ -38,28 +42,34 @@ def four_bar(**start):
     return model
 
 
-def test_a_state_that_is_off_is_assembled_and_the_redundant_equation_named():
+def test_an_open_loop_is_assembled_and_its_redundant_equation_is_reported():
     system = four_bar().build()
     simulator = cosim.Simulator(system)
     simulator.initialize()
     state = simulator.state
     assert abs(state["closure.position_error"]).max() < 1e-10
-    told = [f.witness for f in simulator.findings if f.kind != "moved start"]
-    assert told == ["closure.redundant"]
-    moved = [f.witness for f in simulator.findings if f.kind == "moved start"]
-    assert "crank_joint.q" in moved
-    before = state.to_bytes()
+    others = [f.witness for f in simulator.findings if f.kind != "moved start"]
+    assert others == ["closure.redundant"]
+    moved_starts = [f.witness for f in simulator.findings if f.kind == "moved start"]
+    assert "crank_joint.q" in moved_starts
+
+
+def test_a_resumed_run_of_a_loop_has_the_same_bytes_and_stays_closed():
+    system = four_bar().build()
+    simulator = cosim.Simulator(system)
+    simulator.initialize()
+    start = simulator.state.to_bytes()
     simulator.advance_to(0.3)
     middle = simulator.state.to_bytes()
     simulator.advance_to(1.0)
     end = simulator.state.to_bytes()
-    again = cosim.Simulator(system, system.state_from_bytes(middle))
-    again.advance_to(1.0)
-    assert again.state.to_bytes() == end
-    assert before != end
-    again.state.realize(cosim.Stage.ACCELERATION)
-    assert abs(again.state["closure.position_error"]).max() < 1e-9
-    assert abs(again.state["closure.velocity_error"]).max() < 1e-9
+    resumed = cosim.Simulator(system, system.state_from_bytes(middle))
+    resumed.advance_to(1.0)
+    assert resumed.state.to_bytes() == end
+    assert start != end
+    resumed.state.realize(cosim.Stage.ACCELERATION)
+    assert abs(resumed.state["closure.position_error"]).max() < 1e-9
+    assert abs(resumed.state["closure.velocity_error"]).max() < 1e-9
 
 
 def test_a_loop_that_cannot_close_is_named():
@@ -73,15 +83,15 @@ def test_quaternions_keep_their_length():
     model = Multibody("top", gravity=(0, 0, 0))
     model.body("top", mass=1.0, inertia=(1.0, 2.0, 2.5))
     model.joint("free", child="top", q=(2.0, 0, 0, 0, 0, 0, 0), u=(0.1, 3.0, 0.1, 0, 0, 0))
-    result = cosim.Simulator(model.build(), accuracy=1e-3)
-    result.advance_to(5.0)
-    assert abs(np.linalg.norm(result.state.q[:4]) - 1.0) < 1e-15
+    simulator = cosim.Simulator(model.build(), accuracy=1e-3)
+    simulator.advance_to(5.0)
+    assert abs(np.linalg.norm(simulator.state.q[:4]) - 1.0) < 1e-15
 
 
-def test_a_locked_joint_lets_go_again():
+def test_a_locked_joint_moves_after_its_lock_is_disabled():
     model = Multibody("door")
     model.body("door", mass=2.0, center_of_mass=(0.4, 0, 0), inertia=(0.01, 0.2, 0.2))
-    model.joint("pin", child="door", frame_on_parent=cosim_pose(), q=0.3)
+    model.joint("pin", child="door", frame_on_parent=HORIZONTAL_HINGE, q=0.3)
     model.add("mechanics.lock", "latch", coordinate="door_joint", value=0.3)
     system = model.build()
     simulator = cosim.Simulator(system)
@@ -92,11 +102,6 @@ def test_a_locked_joint_lets_go_again():
     simulator.state["latch.enabled"] = False
     simulator.advance_to(1.0)
     assert abs(simulator.state["door_joint.angle"] - 0.3) > 0.1
-
-
-def cosim_pose():
-    """z of the hinge is horizontal."""
-    return [1, 0, 0, 0, 0, -1, 0, 1, 0, 0, 0, 0]
 
 
 def test_gimbal_lock_is_reported_with_the_joint():
@@ -111,10 +116,10 @@ def test_gimbal_lock_is_reported_with_the_joint():
         model.build()
 
 
-def test_integrators_say_whether_they_hold_constraints():
+def test_integrators_declare_whether_they_support_constraints():
     entries = cosim.registry().entries("integrator")
-    ours = [e for e in entries if issubclass(e.cls, CompiledIntegrator)]
-    assert all(e.cls.capabilities.supports_constraints for e in ours)
-    assert len(ours) > 10
+    compiled = [e for e in entries if issubclass(e.cls, CompiledIntegrator)]
+    assert all(e.cls.capabilities.supports_constraints for e in compiled)
+    assert len(compiled) > 10
     with pytest.raises(cosim.ModelError, match="supports_constraints"):
         cosim.Simulator(four_bar().build(), integrator="integrators.scipy_dop853")

@@ -1,4 +1,4 @@
-"""Models that no mechanism has are refused, or reported, with the body or joint named; also as files."""
+"""Impossible bodies, joints and positions are refused or reported with their name, also in files."""
 
 from __future__ import annotations
 
@@ -42,23 +42,30 @@ JOINTS = {
 }
 
 
-@pytest.mark.parametrize(("values", "said"), BODIES.values(), ids=BODIES)
-def test_a_body_that_nothing_can_be(values, said):
+def toml(value):
+    """Return a value as TOML."""
+    if isinstance(value, (bool, str)):
+        return json.dumps(value)
+    return f"[{', '.join(map(toml, value))}]" if isinstance(value, (tuple, list)) else str(value)
+
+
+@pytest.mark.parametrize(("values", "message"), BODIES.values(), ids=BODIES)
+def test_impossible_bodies_are_refused(values, message):
     model = Multibody("bad")
-    with pytest.raises(cosim.ModelError, match=rf"rotor\..*{said}"):
+    with pytest.raises(cosim.ModelError, match=rf"rotor\..*{message}"):
         model.body("rotor", **(SOLID | values))
 
 
-@pytest.mark.parametrize(("values", "said"), JOINTS.values(), ids=JOINTS)
-def test_a_joint_that_is_nowhere(values, said):
+@pytest.mark.parametrize(("values", "message"), JOINTS.values(), ids=JOINTS)
+def test_impossible_joints_are_refused(values, message):
     model = Multibody("bad")
     model.body("rotor", **SOLID)
-    with pytest.raises(cosim.ModelError, match=rf"hinge\..*{said}"):
+    with pytest.raises(cosim.ModelError, match=rf"hinge\..*{message}"):
         model.joint("pin", child="rotor", name="hinge", **values)
 
 
 @pytest.mark.parametrize("child", ["rotor.mass", "rotor[0]", "roter"])
-def test_what_a_joint_carries_is_a_part(child):
+def test_the_child_of_a_joint_must_be_a_part(child):
     model = Multibody("bad")
     model.body("rotor", **SOLID)
     model.joint("pin", child=child, name="hinge")
@@ -66,14 +73,8 @@ def test_what_a_joint_carries_is_a_part(child):
         model.build()
 
 
-def toml(value):
-    if isinstance(value, (bool, str)):
-        return json.dumps(value)
-    return f"[{', '.join(map(toml, value))}]" if isinstance(value, (tuple, list)) else str(value)
-
-
-@pytest.mark.parametrize(("values", "said"), [*BODIES.values(), *JOINTS.values()], ids=[*BODIES, *JOINTS])
-def test_the_same_in_a_file_is_a_line_of_text(values, said, tmp_path, capsys):
+@pytest.mark.parametrize(("values", "message"), [*BODIES.values(), *JOINTS.values()], ids=[*BODIES, *JOINTS])
+def test_faults_in_a_file_are_reported_with_their_line(values, message, tmp_path, capsys):
     body = SOLID | {k: v for k, v in values.items() if k in ("mass", "inertia", "center_of_mass")}
     joint = {k: v for k, v in values.items() if k not in body}
     lines = [f"{key} = {toml(value)}" for key, value in body.items()]
@@ -83,8 +84,8 @@ def test_the_same_in_a_file_is_a_line_of_text(values, said, tmp_path, capsys):
         "\n".join(["[model]", 'name = "bad"', "[bodies.rotor]", *lines, "[joints.hinge]", *hinge])
     )
     assert main(["info", str(path)]) != 0
-    shown = capsys.readouterr()
-    text = " ".join((shown.out + shown.err).split())
+    output = capsys.readouterr()
+    text = " ".join((output.out + output.err).split())
     assert "Traceback" not in text
     assert "rotor" in text if joint == {} else "hinge" in text
     assert "bad.toml:" in text
@@ -98,8 +99,8 @@ def test_a_loop_of_joints_in_a_file_is_named(tmp_path, capsys):
         'joint = {type = "pin", parent = "crank"}\n[joints.closing]\ntype = "pin"\nchild = "rod"\n'
     )
     assert main(["info", str(path)]) != 0
-    shown = capsys.readouterr()
-    text = " ".join((shown.out + shown.err).split())
+    output = capsys.readouterr()
+    text = " ".join((output.out + output.err).split())
     assert "joints.closing" in text
     assert "ground → crank → rod →" in text
     assert "Traceback" not in text
@@ -123,7 +124,7 @@ def test_a_singular_mass_matrix_names_the_joints(solver):
         state.realize(cosim.Stage.ACCELERATION)
 
 
-def test_gimbal_lock_that_a_run_comes_near_is_named():
+def test_gimbal_lock_near_the_motion_is_reported():
     model = Multibody("gyro")
     model.body("rotor", mass=1.0, inertia=(1.0, 2.0, 3.0))
     model.joint("gimbal", child="rotor", name="suspension", u=(0.02, 1.0, 0.01))

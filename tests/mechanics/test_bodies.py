@@ -1,4 +1,4 @@
-"""Mass properties, gravity and directions: what may be typed, and the laws called as plain functions."""
+"""Bodies, gravity, directions and measures: valid values, and their laws called as plain functions."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ points = st.lists(st.tuples(reals, reals, reals, st.floats(0.1, 2.0)), min_size=
 
 
 def cloud_inertia(cloud):
-    """Central inertia of point masses."""
+    """Return the central inertia of point masses."""
     masses = np.array([p[3] for p in cloud])
     r = np.array([p[:3] for p in cloud])
     r = r - masses @ r / masses.sum()
@@ -27,7 +27,7 @@ def cloud_inertia(cloud):
 
 
 @given(points)
-def test_every_real_body_is_accepted(cloud):
+def test_the_inertia_of_any_point_masses_is_accepted(cloud):
     matrix = cloud_inertia(cloud)
     six = central_inertia(matrix)
     np.testing.assert_array_equal(six, central_inertia(list(six)))
@@ -73,14 +73,14 @@ def test_inertia_is_read_with_units():
 
 
 def test_ground_is_at_rest():
-    X, V, A, inverse_mass, turning = np.ones(12), np.ones(6), np.ones(6), np.ones(1), np.ones(9)
-    Ground.kernels["rest"](X, V, A, inverse_mass, turning)
+    X, V, A, inverse_mass, inverse_inertia = np.ones(12), np.ones(6), np.ones(6), np.ones(1), np.ones(9)
+    Ground.kernels["rest"](X, V, A, inverse_mass, inverse_inertia)
     assert X.tolist() == list(IDENTITY)
-    assert not V.any() and not A.any() and not inverse_mass.any() and not turning.any()
+    assert not V.any() and not A.any() and not inverse_mass.any() and not inverse_inertia.any()
 
 
 @given(poses, vectors, st.floats(0.1, 5.0), vectors)
-def test_gravity_does_the_work_that_its_potential_loses(X_GB, center, mass, g):
+def test_the_force_of_gravity_is_the_slope_of_its_potential(X_GB, center, mass, g):
     X_GB, center, g = np.array(X_GB), np.array(center), np.array(g)
 
     def potential(X):
@@ -133,12 +133,12 @@ def test_measured_acceleration_is_that_of_the_station(X_GB, w, v, alpha, a, stat
 
 
 @pytest.mark.parametrize("value", ["w", "", "--x", "xy", (0, 0, 0), (1, 2), 3.0, None, (1, 0, float("nan"))])
-def test_what_is_no_direction_is_refused(value):
+def test_invalid_directions_are_refused(value):
     with pytest.raises(ValueError, match="axis is"):
         direction(value)
 
 
-def test_elements_written_one_at_a_time_are_judged_together():
+def test_elements_that_are_set_one_by_one_are_checked_together():
     model = cosim_mechanics.Multibody("m")
     model.body("b", mass=1.0, inertia=(1, 1, 1))
     model.joint("pin", child="b")
@@ -156,5 +156,5 @@ def test_elements_written_one_at_a_time_are_judged_together():
 
 
 @given(points)
-def test_real_bodies_pass_the_check_of_the_kernel(cloud):
+def test_the_check_of_the_kernel_accepts_point_masses(cloud):
     assert fault_of_mass_properties(1.0, central_inertia(cloud_inertia(cloud))) == 0.0

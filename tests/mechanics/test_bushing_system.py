@@ -1,4 +1,4 @@
-"""The bushing assembled: the same numbers as Simbody through a Model, its System and its State."""
+"""A bushing in a model: the values of Simbody, stages, measures, the energy balance, files."""
 
 import json
 
@@ -11,11 +11,11 @@ import cosim
 from cosim_mechanics import Multibody
 
 
-def two_bodies(given, body1_is_ground):
-    """The model of a reference case: free bodies, one bushing."""
-    model = Multibody("reference", gravity=given["gravity"])
+def two_bodies(inputs, body1_is_ground):
+    """Return the model of a reference case: free bodies and one bushing."""
+    model = Multibody("reference", gravity=inputs["gravity"])
     for name in ("body2",) if body1_is_ground else ("body1", "body2"):
-        properties = given[name]
+        properties = inputs[name]
         model.body(
             name, mass=properties["mass"], center_of_mass=properties["com"], inertia=properties["inertia_com"]
         )
@@ -25,23 +25,33 @@ def two_bodies(given, body1_is_ground):
         "mount",
         body1="ground" if body1_is_ground else "body1",
         body2="body2",
-        frame_on_body1=twelve(given["X_B1F"]),
-        frame_on_body2=twelve(given["X_B2M"]),
-        stiffness=given["k"],
-        damping=given["c"],
+        frame_on_body1=twelve(inputs["X_B1F"]),
+        frame_on_body2=twelve(inputs["X_B2M"]),
+        stiffness=inputs["k"],
+        damping=inputs["c"],
     )
     return model
 
 
 def state_of(case):
-    given = case["inputs"]
-    state = two_bodies(given, given["body1_is_ground"]).build().default_state()
+    """Return the State of a reference case."""
+    inputs = case["inputs"]
+    state = two_bodies(inputs, inputs["body1_is_ground"]).build().default_state()
     for i in (1, 2):
         name = f"body{i}"
-        if i == 2 or not given["body1_is_ground"]:
-            state[f"{name}_joint.q"] = [*given[f"quat_GB{i}"], *given[f"X_GB{i}"]["p"]]
-            state[f"{name}_joint.u"] = given[f"V_GB{i}"]
+        if i == 2 or not inputs["body1_is_ground"]:
+            state[f"{name}_joint.q"] = [*inputs[f"quat_GB{i}"], *inputs[f"X_GB{i}"]["p"]]
+            state[f"{name}_joint.u"] = inputs[f"V_GB{i}"]
     return state
+
+
+def quaternion(R):
+    """Return the quaternion of a rotation matrix, from its axis and angle."""
+    R = np.array(R)
+    vector = np.linalg.eig(R)[1][:, np.argmin(np.abs(np.linalg.eig(R)[0] - 1))].real
+    sine = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) @ vector / 2
+    half = 0.5 * np.arctan2(sine, (np.trace(R) - 1) / 2)
+    return [np.cos(half), *(np.sin(half) * vector)]
 
 
 @pytest.mark.few(8)
@@ -66,7 +76,7 @@ def test_the_bushing_agrees_with_simbody(case):
     assert state["energy.total"] == pytest.approx(total)
 
 
-def test_forces_without_gravity_are_those_of_the_bushing():
+def test_without_gravity_the_bushing_exerts_all_forces():
     case = CASES[0]
     state = state_of(case)
     state["gravity.gravity"] = (0, 0, 0)
@@ -77,13 +87,13 @@ def test_forces_without_gravity_are_those_of_the_bushing():
 
 def test_parameters_may_differ_between_states():
     state = state_of(CASES[0])
-    other = state.copy()
-    other["mount.stiffness"] = np.zeros(6)
+    changed_state = state.copy()
+    changed_state["mount.stiffness"] = np.zeros(6)
     assert state.realize(cosim.Stage.REPORT)["mount.potential_energy"] > 0.0
-    assert other.realize(cosim.Stage.REPORT)["mount.potential_energy"] == 0.0
+    assert changed_state.realize(cosim.Stage.REPORT)["mount.potential_energy"] == 0.0
 
 
-def test_quantities_need_their_stage():
+def test_quantities_are_refused_before_their_stage():
     state = state_of(CASES[0]).realize(cosim.Stage.POSITION)
     state["mount.X_FM"], state["mount.q"], state["mount.potential_energy"]
     with pytest.raises(cosim.StageError):
@@ -96,7 +106,7 @@ def test_quantities_need_their_stage():
     state["mount.F_GM"], state["mount.power_dissipation"]
 
 
-def test_energy_costs_nothing_before_it_is_asked_for():
+def test_energies_are_not_evaluated_before_the_report_stage():
     state = state_of(CASES[0]).realize(cosim.Stage.ACCELERATION)
     with pytest.raises(cosim.StageError):
         state["energy.total"]
@@ -105,45 +115,36 @@ def test_energy_costs_nothing_before_it_is_asked_for():
 def test_a_motion_agrees_with_simbody():
     motion = REFERENCE["trajectories"][0]
     model = two_bodies(motion, body1_is_ground=False)
-    first = motion["samples"][0]
+    start = motion["samples"][0]
     system = model.build()
     state = system.default_state()
     for i in (1, 2):
-        state[f"body{i}_joint.q"] = [*quaternion(first[f"X_GB{i}"]["R"]), *first[f"X_GB{i}"]["p"]]
-        state[f"body{i}_joint.u"] = first[f"V_GB{i}"]
+        state[f"body{i}_joint.q"] = [*quaternion(start[f"X_GB{i}"]["R"]), *start[f"X_GB{i}"]["p"]]
+        state[f"body{i}_joint.u"] = start[f"V_GB{i}"]
     simulator = cosim.Simulator(system, state, accuracy=1e-8)
     simulator.initialize()
     for sample in motion["samples"]:
         simulator.advance_to(sample["t"])
-        now = simulator.state.realize(cosim.Stage.REPORT)
-        np.testing.assert_allclose(now["mount.q"], sample["bushing_q"], atol=1e-6)
-        np.testing.assert_allclose(now["mount.qdot"], sample["bushing_qdot"], atol=1e-5)
-        np.testing.assert_allclose(now["body1.X_GB"], twelve(sample["X_GB1"]), atol=1e-6)
-        assert now["energy.kinetic"] == pytest.approx(sample["kinetic_energy"], abs=1e-5)
-        assert now["energy.potential"] == pytest.approx(sample["total_potential_energy"], abs=1e-5)
+        state = simulator.state.realize(cosim.Stage.REPORT)
+        np.testing.assert_allclose(state["mount.q"], sample["bushing_q"], atol=1e-6)
+        np.testing.assert_allclose(state["mount.qdot"], sample["bushing_qdot"], atol=1e-5)
+        np.testing.assert_allclose(state["body1.X_GB"], twelve(sample["X_GB1"]), atol=1e-6)
+        assert state["energy.kinetic"] == pytest.approx(sample["kinetic_energy"], abs=1e-5)
+        assert state["energy.potential"] == pytest.approx(sample["total_potential_energy"], abs=1e-5)
 
 
-def quaternion(R):
-    """A quaternion of a rotation matrix whose trace or first diagonal element is large enough."""
-    R = np.array(R)
-    vector = np.linalg.eig(R)[1][:, np.argmin(np.abs(np.linalg.eig(R)[0] - 1))].real
-    sine = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) @ vector / 2
-    half = 0.5 * np.arctan2(sine, (np.trace(R) - 1) / 2)
-    return [np.cos(half), *(np.sin(half) * vector)]
-
-
-def test_dissipated_energy_closes_the_balance():
+def test_the_energy_balance_contains_dissipated_energy():
     model = Multibody("mount")
     body = model.body("body", mass=2.0, inertia=(0.1, 0.2, 0.25), center_of_mass=(0.01, 0.02, 0.1))
     model.joint("free", child=body, u=(1, -2, 0.5, 0.3, 0.2, -0.4))
-    for name, at in (("left", (-0.3, 0, 0)), ("right", (0.3, 0, 0))):
+    for name, place in (("left", (-0.3, 0, 0)), ("right", (0.3, 0, 0))):
         model.add(
             "mechanics.linear_bushing",
             name,
             body1="ground",
             body2=body,
-            frame_on_body1=at,
-            frame_on_body2=at,
+            frame_on_body1=place,
+            frame_on_body2=place,
             stiffness=[10, 10, 10, 3000, 4000, 5000],
             damping=[0.1, 0.1, 0.1, 5, 6, 7],
         )
@@ -175,12 +176,12 @@ def test_measures_of_a_body_through_the_model():
     assert state["arm.wz"] == pytest.approx(2.0)
 
 
-def test_a_multibody_model_is_data():
+def test_a_model_survives_json():
     model = two_bodies(CASES[0]["inputs"], body1_is_ground=False)
-    again = cosim.Model.from_dict(json.loads(json.dumps(model.to_dict())))
-    assert again.to_dict() == model.to_dict()
-    first, second = (m.build().default_state().realize(cosim.Stage.REPORT) for m in (model, again))
-    np.testing.assert_array_equal(first["body1.A_GB"], second["body1.A_GB"])
+    copy = cosim.Model.from_dict(json.loads(json.dumps(model.to_dict())))
+    assert copy.to_dict() == model.to_dict()
+    state, state_of_copy = (m.build().default_state().realize(cosim.Stage.REPORT) for m in (model, copy))
+    np.testing.assert_array_equal(state["body1.A_GB"], state_of_copy["body1.A_GB"])
 
 
 def test_the_singular_angle_is_reported_with_its_element():

@@ -1,4 +1,4 @@
-"""Every kind of constraint keeps the contract."""
+"""Every kind of constraint keeps the contract, those of the package and two that a user could write."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ from cosim_mechanics.testing import ConstraintContract
 
 TILTED = [0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6, 0.1, -0.2, 0.3]
 POINTS = {"point1": (0.2, -0.1, 0.3), "point2": (-0.3, 0.4, 0.1)}
-
-
 ORIGIN = (0.0, 0.0, 0.0)
 
 
@@ -48,7 +46,7 @@ class Rope(Constraint):
     length = cosim.parameter(unit="m", above=0.0, description="of the rope")
 
     def create_constraint_equations(self, s):
-        """The second derivative of the length."""
+        """Return the second derivative of the length."""
         total, c = 0.0, self.pulley
         for end in (self.body1, self.body2):
             r = s.position(end, ORIGIN) - s.position(c, ORIGIN)
@@ -66,14 +64,14 @@ class Rope(Constraint):
 
 
 class Differential(Constraint):
-    """The middle one of three coordinates. Law: q1 + q2 = 2 q3."""
+    """A differential gear: the third coordinate is the mean of two others. Law: q1 + q2 = 2 q3."""
 
     coordinate1 = coordinate()
     coordinate2 = coordinate()
     coordinate3 = coordinate()
 
     def create_constraint_equations(self, s):
-        """The same for accelerations."""
+        """Return the second derivative of the law."""
         a1, a2, a3 = (s.acceleration(q) for q in (self.coordinate1, self.coordinate2, self.coordinate3))
         return [a1 + a2 - 2.0 * a3]
 
@@ -83,20 +81,11 @@ class Differential(Constraint):
 
 
 SAMPLE = (RollingDisc,)
+"""Constraints whose expensive checks are part of the short run, too."""
 
 
-def case(make, **values):
-    """The contract of a constraint; what takes a process or an FMU of its own is for a sample only."""
-    kind = type(make())
-    space = {"make": staticmethod(make), "__module__": __name__, **values}
-    for check in ("test_compiled_is_plain_python", "test_runs_in_an_fmu"):
-        if kind not in SAMPLE:
-            space[check] = later(check)
-    return type(f"Test{kind.__name__}", (ConstraintContract,), space)
-
-
-def later(check):
-    """The check, for the long tests."""
+def thorough(check):
+    """Return a check of the contract as a thorough test."""
     method = getattr(ConstraintContract, check)
 
     @functools.wraps(method)
@@ -106,22 +95,37 @@ def later(check):
     return pytest.mark.thorough(run)
 
 
-TestRod = case(lambda: Rod(**POINTS, length=1.3))
-TestBallConstraint = case(lambda: BallConstraint(**POINTS))
-TestWeldConstraint = case(lambda: WeldConstraint(frame1=TILTED, frame2=TILTED))
-TestPointInPlane = case(lambda: PointInPlane(**POINTS, normal=(1, 2, -1)))
-TestPointOnLine = case(lambda: PointOnLine(**POINTS, axis=(0.3, -1, 2)))
-TestConstantAngle = case(lambda: ConstantAngle(axis1=(1, 2, 3), axis2=(0, 1, -1), angle=1.1))
-TestRollingBall = case(lambda: RollingBall(**POINTS, normal=(0.2, 0.1, 1), radius=0.4))
-TestRollingDisc = case(lambda: RollingDisc(**POINTS, normal=(0.2, 0.1, 1), axis=(1, 0.3, 0), radius=0.4))
-TestCoordinateCoupler = case(lambda: CoordinateCoupler(ratio=-0.7, offset=0.2))
-TestSpeedCoupler = case(lambda: SpeedCoupler(ratio=-0.7, offset=0.2))
-TestGear = case(lambda: Gear(ratio=2.5))
-TestConstantSpeed = case(lambda: ConstantSpeed(speed=0.4))
-TestConstantAcceleration = case(lambda: ConstantAcceleration(acceleration=0.4))
-TestLock = case(lambda: Lock(value=0.4))
-TestPrescribedAcceleration = case(lambda: PrescribedAcceleration())
-TestPrescribedSpeed = case(lambda: PrescribedSpeed())
-TestPrescribedMotion = case(lambda: PrescribedMotion())
-TestRope = case(lambda: Rope(length=2.5))
-TestDifferential = case(lambda: Differential())
+def contract_of(make, **values):
+    """Return the contract tests of a constraint.
+
+    Checks that start a process or export an FMU are thorough, except for those of `SAMPLE`.
+    """
+    kind = type(make())
+    namespace = {"make": staticmethod(make), "__module__": __name__, **values}
+    for check in ("test_compiled_is_plain_python", "test_runs_in_an_fmu"):
+        if kind not in SAMPLE:
+            namespace[check] = thorough(check)
+    return type(f"Test{kind.__name__}", (ConstraintContract,), namespace)
+
+
+TestRod = contract_of(lambda: Rod(**POINTS, length=1.3))
+TestBallConstraint = contract_of(lambda: BallConstraint(**POINTS))
+TestWeldConstraint = contract_of(lambda: WeldConstraint(frame1=TILTED, frame2=TILTED))
+TestPointInPlane = contract_of(lambda: PointInPlane(**POINTS, normal=(1, 2, -1)))
+TestPointOnLine = contract_of(lambda: PointOnLine(**POINTS, axis=(0.3, -1, 2)))
+TestConstantAngle = contract_of(lambda: ConstantAngle(axis1=(1, 2, 3), axis2=(0, 1, -1), angle=1.1))
+TestRollingBall = contract_of(lambda: RollingBall(**POINTS, normal=(0.2, 0.1, 1), radius=0.4))
+TestRollingDisc = contract_of(
+    lambda: RollingDisc(**POINTS, normal=(0.2, 0.1, 1), axis=(1, 0.3, 0), radius=0.4)
+)
+TestCoordinateCoupler = contract_of(lambda: CoordinateCoupler(ratio=-0.7, offset=0.2))
+TestSpeedCoupler = contract_of(lambda: SpeedCoupler(ratio=-0.7, offset=0.2))
+TestGear = contract_of(lambda: Gear(ratio=2.5))
+TestConstantSpeed = contract_of(lambda: ConstantSpeed(speed=0.4))
+TestConstantAcceleration = contract_of(lambda: ConstantAcceleration(acceleration=0.4))
+TestLock = contract_of(lambda: Lock(value=0.4))
+TestPrescribedAcceleration = contract_of(lambda: PrescribedAcceleration())
+TestPrescribedSpeed = contract_of(lambda: PrescribedSpeed())
+TestPrescribedMotion = contract_of(lambda: PrescribedMotion())
+TestRope = contract_of(lambda: Rope(length=2.5))
+TestDifferential = contract_of(lambda: Differential())

@@ -1,4 +1,4 @@
-"""Every kind of constraint: equations are derivatives of errors, forces are those of a dense solution."""
+"""Every kind of constraint: its equation is a derivative of its error, its forces are those of numpy."""
 
 from __future__ import annotations
 
@@ -34,8 +34,15 @@ KINDS = {
 }
 
 
+COMBINED = {
+    "loop and plane": ["rod", "point_in_plane", "coordinate_coupler"],
+    "repeated": ["ball_constraint", "ball_constraint", "constant_angle"],
+    "rolling": ["rolling_ball", "gear"],
+}
+
+
 class Belt(cosim_mechanics.Constraint):
-    """A constraint as a user writes one: a coordinate that leads the square of another."""
+    """A constraint as a user writes one. Law: q2 = gain q1^2 / 2."""
 
     coordinate1 = cosim_mechanics.coordinate()
     coordinate2 = cosim_mechanics.coordinate()
@@ -52,7 +59,7 @@ class Belt(cosim_mechanics.Constraint):
 
 
 def model_with(*constraints):
-    """Two bodies in the open, an arm that carries a third, a cart: and the constraints c0 …"""
+    """Return a free body, an arm with a body and a cart on it, and the constraints c0 …"""
     model = Multibody("free", gravity=(0.3, -1.0, -9.0))
     for name, mass in (("a", 1.5), ("b", 0.7), ("arm", 2.0), ("cart", 1.1)):
         model.body(
@@ -68,7 +75,8 @@ def model_with(*constraints):
     return model
 
 
-def scattered(system, seed):
+def random_state(system, seed):
+    """Return a State with random coordinates and speeds at 0.7 s."""
     rng = np.random.default_rng(seed)
     state = system.default_state()
     state.set_time(0.7)
@@ -78,62 +86,58 @@ def scattered(system, seed):
     return state
 
 
-def errors(system, y, t, what):
+def errors(system, y, t, quantity):
+    """Return the errors of all constraints at states y and time t."""
     state = system.default_state()
     state.set_time(t)
     state.set_q(y[: system.nq])
     state.set_u(y[system.nq : system.nq + system.nu])
     state.realize(cosim.Stage.ACCELERATION)
     names = [n for n, p in system.parts.items() if isinstance(p, cosim_mechanics.Constraint)]
-    return np.concatenate([np.atleast_1d(state[f"{n}.{what}"]) for n in names])
+    return np.concatenate([np.atleast_1d(state[f"{n}.{quantity}"]) for n in names])
 
 
 @pytest.mark.parametrize("kind", [*KINDS, Belt], ids=str)
 def test_the_equation_is_the_derivative_of_the_errors(kind):
     system = model_with((kind, KINDS.get(kind, {**COORDINATES, "gain": 0.8}))).build()
-    state = scattered(system, 4)
+    state = random_state(system, 4)
     cls, h, t = type(system.parts["c0"]), 1e-5, state.time
     y, y_dot = state.y.copy(), state.y_dot.copy()
-    rate = {
-        what: (errors(system, y + h * y_dot, t + h, what) - errors(system, y - h * y_dot, t - h, what))
+    rates = {
+        quantity: (
+            errors(system, y + h * y_dot, t + h, quantity) - errors(system, y - h * y_dot, t - h, quantity)
+        )
         / (2 * h)
-        for what in ("position_error", "velocity_error")
+        for quantity in ("position_error", "velocity_error")
     }
-    found = np.atleast_1d(state["c0.velocity_error"])
+    velocity_error = np.atleast_1d(state["c0.velocity_error"])
     for i, level in enumerate(cls.levels()):
         if level == "position":
-            assert rate["position_error"][i] == pytest.approx(found[i], abs=1e-7)
+            assert rates["position_error"][i] == pytest.approx(velocity_error[i], abs=1e-7)
         if level != "acceleration":
-            assert rate["velocity_error"][i] == pytest.approx(0.0, abs=2e-7)
+            assert rates["velocity_error"][i] == pytest.approx(0.0, abs=2e-7)
     if kind == "constant_acceleration":
         assert state.y_dot[system.nq + 6] == pytest.approx(0.4, abs=1e-12)
-
-
-COMBINED = {
-    "loop and plane": ["rod", "point_in_plane", "coordinate_coupler"],
-    "repeated": ["ball_constraint", "ball_constraint", "constant_angle"],
-    "rolling": ["rolling_ball", "gear"],
-}
 
 
 @pytest.mark.parametrize("kinds", COMBINED.values(), ids=COMBINED)
 def test_accelerations_and_multipliers_are_those_of_a_dense_solution(kinds):
     system = model_with(*[(kind, KINDS[kind]) for kind in kinds]).build()
-    free = model_with().build()
-    state, loose = scattered(system, 11), scattered(free, 11)
+    free_system = model_with().build()
+    state, free_state = random_state(system, 11), random_state(free_system, 11)
     t, y, nq, nu = state.time, state.y.copy(), system.nq, system.nu
     present = errors(system, y, t, "velocity_error")
     G = np.column_stack(
         [errors(system, y + e, t, "velocity_error") - present for e in np.eye(y.size)[nq : nq + nu]]
     )
-    h, moved = 1e-5, np.concatenate([state.y_dot[:nq], np.zeros(y.size - nq)])
-    later, earlier = (errors(system, y + s * moved, t, "velocity_error") for s in (h, -h))
+    h, motion = 1e-5, np.concatenate([state.y_dot[:nq], np.zeros(y.size - nq)])
+    later, earlier = (errors(system, y + s * motion, t, "velocity_error") for s in (h, -h))
     b = (later - earlier) / (2 * h)
-    M = mass_matrix(free, loose)
+    M = mass_matrix(free_system, free_state)
     A = G @ np.linalg.solve(M, G.T)
-    multipliers = np.linalg.pinv(A, rcond=1e-9) @ (G @ loose.y_dot[nq : nq + nu] + b)
-    expected = loose.y_dot[nq : nq + nu] - np.linalg.solve(M, G.T @ multipliers)
+    multipliers = np.linalg.pinv(A, rcond=1e-9) @ (G @ free_state.y_dot[nq : nq + nu] + b)
+    expected = free_state.y_dot[nq : nq + nu] - np.linalg.solve(M, G.T @ multipliers)
     assert state.y_dot[nq : nq + nu] == pytest.approx(expected, abs=1e-6 * abs(expected).max())
-    found = np.concatenate([np.atleast_1d(state[f"c{i}.multipliers"]) for i in range(len(kinds))])
-    assert found == pytest.approx(multipliers, abs=1e-6 * abs(multipliers).max())
+    actual = np.concatenate([np.atleast_1d(state[f"c{i}.multipliers"]) for i in range(len(kinds))])
+    assert actual == pytest.approx(multipliers, abs=1e-6 * abs(multipliers).max())
     assert any(state[f"c{i}.redundant"] for i in range(len(kinds))) == (len(set(kinds)) < len(kinds))

@@ -1,4 +1,4 @@
-"""What holds for any motion with constraints: energy, momentum, and errors that decay as they are told to."""
+"""Motions with constraints keep energy and momentum; their errors decay with the rate of stabilization."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cosim_mechanics import Multibody
 
 
 def ring(gravity: tuple[float, float, float], base: str) -> cosim.System:
-    """Four links, closed by a ball: one equation for each direction, and joints of all sorts between."""
+    """Return a ring of four links on different joints, closed by a ball constraint."""
     model = Multibody("ring", gravity=gravity)
     corners = {"a": "free" if base == "free" else "pin", "b": "ball", "c": "universal", "d": "gimbal"}
     parent = "ground"
@@ -26,7 +26,8 @@ def ring(gravity: tuple[float, float, float], base: str) -> cosim.System:
     return model.build()
 
 
-def set_going(system: cosim.System) -> cosim.Simulator:
+def start_motion(system: cosim.System) -> cosim.Simulator:
+    """Return a simulator that starts with random speeds."""
     state = system.default_state()
     state.set_u(np.random.default_rng(3).normal(size=system.nu))
     simulator = cosim.Simulator(system, state, "integrators.dormand_prince_853", accuracy=1e-9)
@@ -35,7 +36,7 @@ def set_going(system: cosim.System) -> cosim.Simulator:
 
 
 def test_energy_is_kept_for_ten_seconds() -> None:
-    simulator = set_going(ring((0.0, -9.81, 0.0), "pin"))
+    simulator = start_motion(ring((0.0, -9.81, 0.0), "pin"))
     system, energies = simulator.system, []
     for t in range(11):
         simulator.advance_to(float(t))
@@ -46,17 +47,17 @@ def test_energy_is_kept_for_ten_seconds() -> None:
 
 
 def test_momentum_of_a_free_loop_is_kept() -> None:
-    simulator = set_going(ring((0.0, 0.0, 0.0), "free"))
-    system, found = simulator.system, []
+    simulator = start_motion(ring((0.0, 0.0, 0.0), "free"))
+    system, momenta = simulator.system, []
     for t in (0.0, 1.0, 2.5, 4.0):
         simulator.advance_to(t)
-        found.append(momentum(system, simulator.state, (0.0, 0.0, 0.0)))
-    assert np.abs(found[0]).max() > 0.5
-    assert np.abs(np.array(found) - found[0]).max() < 1e-7
+        momenta.append(momentum(system, simulator.state, (0.0, 0.0, 0.0)))
+    assert np.abs(momenta[0]).max() > 0.5
+    assert np.abs(np.array(momenta) - momenta[0]).max() < 1e-7
 
 
 @pytest.mark.parametrize("rate", [3.0, 20.0])
-def test_stabilization_draws_errors_back_as_it_says(rate: float) -> None:
+def test_stabilization_reduces_errors_with_its_rate(rate: float) -> None:
     """The error obeys e'' + 2 rate e' + rate^2 e = 0, so it is (e0 + (e0' + rate e0) t) exp(-rate t)."""
     model = Multibody("pendulum", gravity=(0, 0, -9.81))
     bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1))
@@ -65,7 +66,9 @@ def test_stabilization_draws_errors_back_as_it_says(rate: float) -> None:
     model.add("mechanics.rod", "rod", projected=False, stabilization=rate, **rod)
     simulator = cosim.Simulator(model.build(), integrator="integrators.dormand_prince_853", accuracy=1e-11)
     simulator.initialize()
-    e0, v0 = (float(np.atleast_1d(simulator.state[f"rod.{w}_error"])[0]) for w in ("position", "velocity"))
+    e0, v0 = (
+        float(np.atleast_1d(simulator.state[f"rod.{level}_error"])[0]) for level in ("position", "velocity")
+    )
     assert abs(e0) > 0.05 and abs(v0) > 0.05
     for t in (0.1, 0.4, 1.0):
         simulator.advance_to(t)
@@ -73,15 +76,17 @@ def test_stabilization_draws_errors_back_as_it_says(rate: float) -> None:
         assert error == pytest.approx((e0 + (v0 + rate * e0) * t) * math.exp(-rate * t), abs=1e-9)
 
 
-def test_without_either_errors_grow_with_time() -> None:
-    """Accelerations alone leave e'' = 0: what is there grows in a straight line."""
+def test_without_projection_and_stabilization_errors_grow_linearly() -> None:
+    """Then e'' = 0, so the error is e0 + e0' t."""
     model = Multibody("pendulum", gravity=(0, 0, -9.81))
     bob = model.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1))
     model.joint("translation", child=bob, q=[0.8, 0, -0.7], u=(0.3, 1.0, -0.2))
     model.add("mechanics.rod", "rod", body1="ground", body2=bob, length=1.0, projected=False)
     simulator = cosim.Simulator(model.build(), integrator="integrators.dormand_prince_853", accuracy=1e-11)
     simulator.initialize()
-    e0, v0 = (float(np.atleast_1d(simulator.state[f"rod.{w}_error"])[0]) for w in ("position", "velocity"))
+    e0, v0 = (
+        float(np.atleast_1d(simulator.state[f"rod.{level}_error"])[0]) for level in ("position", "velocity")
+    )
     simulator.advance_to(0.5)
     error = float(np.atleast_1d(simulator.state["rod.position_error"])[0])
     assert error == pytest.approx(e0 + 0.5 * v0, abs=1e-8)

@@ -1,4 +1,4 @@
-"""Closed loops against values of another program (tests/data/constraint.md)."""
+"""Closed loops against values that another program computed (tests/data/constraint.md)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from constraint_references import REFERENCES, model_of, put
 
 import cosim
 
-RELATIVE = 1e-9
+TOLERANCE = 1e-9
 
 
-def difference(found, expected):
-    a, b = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
+def difference(actual, expected):
+    """Return the largest difference, relative to the largest value."""
+    a, b = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
     assert a.shape == b.shape
     return abs(a - b).max(initial=0.0) / max(abs(b).max(initial=0.0), 1e-3)
 
@@ -25,11 +26,11 @@ def test_accelerations_multipliers_and_forces(name):
         state = system.default_state()
         put(reference, case, system, state)
         state.realize(cosim.Stage.ACCELERATION)
-        assert difference(state.y_dot[: system.nq], case["qdot"]) < RELATIVE
-        assert difference(state.y_dot[system.nq :], case["udot"]) < RELATIVE
-        assert difference(np.atleast_1d(state["c0.multipliers"]), case["multipliers"]) < RELATIVE
-        found = [state[f"b{entry['index']}.A_GB"] for entry in reference["bodies"]]
-        assert difference(found, case["A_GB"]) < RELATIVE
+        assert difference(state.y_dot[: system.nq], case["qdot"]) < TOLERANCE
+        assert difference(state.y_dot[system.nq :], case["udot"]) < TOLERANCE
+        assert difference(np.atleast_1d(state["c0.multipliers"]), case["multipliers"]) < TOLERANCE
+        accelerations = [state[f"b{entry['index']}.A_GB"] for entry in reference["bodies"]]
+        assert difference(accelerations, case["A_GB"]) < TOLERANCE
         assert abs(np.atleast_1d(state["c0.position_error"])).max() < 1e-13
         assert abs(np.atleast_1d(state["c0.velocity_error"])).max() < 1e-13
         forces = np.zeros((len(reference["bodies"]), 6))
@@ -38,7 +39,7 @@ def test_accelerations_multipliers_and_forces(name):
             body = constraint.values.attachments[attachment]
             if body != "ground":
                 forces[int(str(body)[1:])] -= state[f"c0.force_on_{attachment}"]
-        assert difference(forces, case["constraint_body_forces"]) < RELATIVE
+        assert difference(forces, case["constraint_body_forces"]) < TOLERANCE
         assert state["c0.redundant"] == 0.0
 
 

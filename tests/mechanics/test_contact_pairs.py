@@ -1,4 +1,4 @@
-"""Contacts of bodies with each other: spheres, capsules, boxes, meshes."""
+"""Contacts of bodies with each other: capsules and spheres, boxes, vertices of meshes, stacks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STEEL = 1e9
 def balls(
     places: list[float], speeds: list[float], mass: list[float] | None = None, **values: Any
 ) -> Multibody:
-    """Balls of 0.1 m on a line, each in contact with its neighbours."""
+    """Return balls of 0.1 m on a line, each with contacts to its neighbours."""
     model = Multibody("balls", gravity=(0, 0, 0))
     for i, (x, v) in enumerate(zip(places, speeds, strict=True)):
         ball = model.body(f"ball{i}", mass=mass[i] if mass else 1.0, inertia=(0.004,) * 3)
@@ -31,12 +31,12 @@ def balls(
     return model
 
 
-def test_places_are_the_closest_of_all() -> None:
+def test_closest_places_of_two_segments() -> None:
     random = np.random.default_rng(5)
     grid = np.linspace(-1.0, 1.0, 81)
     for case in range(300):
         p1, d1, p2, d2 = random.normal(size=(4, 3))
-        if case % 3 == 1:
+        if case % 3 == 1:  # parallel segments, and points
             d2 = d1 * random.normal()
         if case % 5 == 1:
             d1 = np.zeros(3)
@@ -44,17 +44,17 @@ def test_places_are_the_closest_of_all() -> None:
             d2 = np.zeros(3)
         s, t = closest_places(*(tuple(v.tolist()) for v in (p1, d1, p2, d2)))
         assert abs(s) <= 1.0 and abs(t) <= 1.0
-        found = np.linalg.norm(p2 + t * d2 - p1 - s * d1)
+        distance = np.linalg.norm(p2 + t * d2 - p1 - s * d1)
         between = (p2 - p1) + grid[:, None, None] * d2 - grid[None, :, None] * d1
-        assert found <= np.linalg.norm(between, axis=-1).min() + 1e-12
+        assert distance <= np.linalg.norm(between, axis=-1).min() + 1e-12
 
 
-def test_parallel_places_are_in_the_middle_of_what_lies_side_by_side() -> None:
+def test_closest_places_of_parallel_segments_are_in_the_middle_of_the_overlap() -> None:
     assert closest_places((0, 0, 0), (1, 0, 0), (1, 0, 1), (1, 0, 0)) == (0.5, -0.5)
     assert closest_places((0, 0, 0), (1, 0, 0), (0, 0, 1), (-1, 0, 0)) == (0.0, 0.0)
 
 
-def test_spheres_press_each_other_as_hertz_says() -> None:
+def test_the_force_between_spheres_is_that_of_hertz() -> None:
     depth = 1e-4
     state = balls([0.0, 0.2 - depth], [0.0, 0.0]).build().default_state().realize(cosim.Stage.DYNAMICS)
     force = 4.0 / 3.0 * STEEL * math.sqrt(0.05) * depth**1.5
@@ -64,7 +64,7 @@ def test_spheres_press_each_other_as_hertz_says() -> None:
 
 
 @pytest.mark.parametrize("restitution", [1.0, 0.6])
-def test_two_balls_of_unlike_mass_part_as_momentum_and_restitution_say(restitution: float) -> None:
+def test_speeds_after_an_impact_follow_from_momentum_and_restitution(restitution: float) -> None:
     result = balls([0.0, 0.21], [1.0, 0.0], [1.0, 3.0], restitution=restitution).simulate(
         until=0.03, accuracy=1e-8
     )
@@ -73,16 +73,16 @@ def test_two_balls_of_unlike_mass_part_as_momentum_and_restitution_say(restituti
     assert result["ball1.vx"][-1] == pytest.approx(mean + restitution * 0.25, rel=1e-5)
 
 
-def test_a_cradle_of_five_balls_with_gaps_hands_the_speed_on() -> None:
+def test_a_cradle_with_gaps_passes_the_speed_to_its_last_ball() -> None:
     result = balls([0.2005 * i for i in range(5)], [1.0, 0, 0, 0, 0]).simulate(until=0.01, accuracy=1e-8)
     speeds = [result[f"ball{i}.vx"][-1] for i in range(5)]
     np.testing.assert_allclose(speeds, [0, 0, 0, 0, 1], atol=1e-5)
 
 
-def test_a_cradle_of_five_touching_balls_is_that_of_hertz() -> None:
+def test_a_cradle_of_touching_balls_moves_by_the_law_of_hertz() -> None:
     result = balls([0.2 * i for i in range(5)], [1.0, 0, 0, 0, 0]).simulate(until=0.01, accuracy=1e-9)
     speeds = np.array([result[f"ball{i}.vx"][-1] for i in range(5)])
-    # A chain of equal masses and forces x^(3/2), integrated by itself.
+    # a chain of equal masses with forces x^(3/2), by the leapfrog method
     x, v, k = np.zeros(5), np.array([1.0, 0, 0, 0, 0]), 4.0 / 3.0 * STEEL * math.sqrt(0.05)
     h = 5e-7
     for _ in range(20_000):
@@ -117,92 +117,19 @@ def test_capsules_and_meshes_touch_with_their_ends_and_vertices() -> None:
     corners = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
     inner = np.vstack([corners, [[0.5, 0.5, 0.5]]])
     np.testing.assert_array_equal(np.sort(hull_vertices(inner), axis=0), np.sort(corners, axis=0))
-    for wrong in ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)], [1, 2, 3]):
+    for points in (
+        [(0, 0, 0), (1, 0, 0), (0, 1, 0)],
+        [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)],
+        [1, 2, 3],
+    ):
         with pytest.raises(cosim.ModelError, match="vertices"):
-            hull_vertices(wrong)
+            hull_vertices(points)
 
 
 @pytest.mark.parametrize(("size", "radius"), [((1, 1), 0.1), ((1, 1, 0.1), 0.06), ((1, 1, 1), 0.0)])
 def test_a_box_that_cannot_be_rounded_is_refused(size: Any, radius: float) -> None:
     with pytest.raises(cosim.ModelError, match="size|radius"):
         box_corners(size, radius)
-
-
-HALF = math.sqrt(0.5)
-LEVEL: Any = (1, 0, 0, 0)
-ALONG_X: Any = (HALF, 0, HALF, 0)  # the axis of a rod, z at first
-ALONG_Y: Any = (HALF, HALF, 0, 0)
-BOX, DRUM = shapes.Box((0.6, 0.4, 0.2)), shapes.Cylinder(0.2, 0.3)
-TETRAHEDRON = shapes.ConvexMesh([(0, 0, 0), (0.4, 0, 0), (0, 0.3, 0), (0, 0, 0.25)])
-BALL, ROD = shapes.Sphere(0.1), shapes.Capsule(0.05, (0, 0, 0.3))
-ROUND_BOX, ROUND_DRUM = shapes.Box((0.6, 0.4, 0.2), 0.02), shapes.Cylinder(0.2, 0.3, 0.02)
-OUT, CORNER = 0.05 * HALF, 0.05 / math.sqrt(3.0)
-
-
-@pytest.mark.few(8)
-@pytest.mark.parametrize(
-    ("first", "second", "turn", "place", "depths", "normal"),
-    [
-        (BALL, BALL, LEVEL, (0.15, 0, 0), [0.05], (1, 0, 0)),
-        (BALL, BALL, LEVEL, (0, 0, 0.2), [0.0], (0, 0, 1)),
-        (BALL, ROD, LEVEL, (0.12, 0, 0), [0.03], (1, 0, 0)),
-        (BALL, ROD, LEVEL, (0.12, 0, 0.3), [0.03], (1, 0, 0)),  # beside the end of the segment
-        (BALL, ROD, LEVEL, (0, 0, 0.4), [0.05], (0, 0, 1)),
-        (ROD, ROD, LEVEL, (0.08, 0, 0), [0.02], (1, 0, 0)),  # parallel
-        (ROD, ROD, LEVEL, (0.08, 0, 0.6), [0.02], (1, 0, 0)),  # parallel, end beside end
-        (ROD, ROD, LEVEL, (0, 0, 0.67), [0.03], (0, 0, 1)),  # one behind the other
-        (ROD, ROD, ALONG_Y, (0.08, 0, 0), [0.02], (1, 0, 0)),  # crossed
-        (ROD, ROD, ALONG_Y, (0, 0.37, 0), [0.03], (0, 1, 0)),  # an end on a side
-        (BOX, BALL, LEVEL, (0.1, 0.05, 0.18), [0.02], (0, 0, 1)),
-        (BOX, BALL, LEVEL, (0, 0, 0.2), [0.0], (0, 0, 1)),
-        (BOX, BALL, LEVEL, (0.3 + OUT, 0, 0.1 + OUT), [0.05], (HALF, 0, HALF)),
-        (BOX, BALL, LEVEL, (0.3 + CORNER, 0.2 + CORNER, 0.1 + CORNER), [0.05], (3**-0.5,) * 3),
-        (BOX, BALL, LEVEL, (0.3, 0.2, 0.15), [0.05], (0, 0, 1)),  # exactly above a vertex
-        (BOX, BALL, LEVEL, (0.3, 0.2, 0.1), [0.1], (1, 0, 0)),  # the centre in a vertex
-        (BOX, BALL, LEVEL, (0, 0, 0), [0.2], (0, 0, 1)),  # concentric: the nearest face
-        (BOX, ROD, ALONG_X, (0, 0, 0.14), [0.01], (0, 0, 1)),  # side on face
-        (BOX, ROD, LEVEL, (0, 0, 0.44), [0.01 - 2.5e-5], (0, 0, 1)),  # an end, thinner by its crown
-        (BOX, ROD, LEVEL, (0.33, 0, 0), [0.02], (1, 0, 0)),
-        (BOX, ROD, ALONG_Y, (0.3 + OUT / 2, 0, 0.1 + OUT / 2), [0.025], (HALF, 0, HALF)),  # edge along side
-        (BOX, ROD, (math.cos(math.pi / 8), 0, -math.sin(math.pi / 8), 0), (0.3 + OUT / 2, 0, 0.1 + OUT / 2),
-         [0.025], (HALF, 0, HALF)),  # edge across side
-        (DRUM, BALL, LEVEL, (0, 0, 0.24), [0.01], (0, 0, 1)),
-        (DRUM, BALL, LEVEL, (0.28, 0, 0), [0.02], (1, 0, 0)),
-        (DRUM, BALL, LEVEL, (0.2 + OUT, 0, 0.15 + OUT), [0.05], (HALF, 0, HALF)),
-        (DRUM, BALL, LEVEL, (0.2, 0, 0.25), [0.0], (0, 0, 1)),  # exactly above the rim
-        (DRUM, ROD, LEVEL, (0.24, 0, 0), [0.01], (1, 0, 0)),  # parallel
-        (DRUM, ROD, ALONG_Y, (0.24, 0, 0), [0.01], (1, 0, 0)),  # crossed
-        (DRUM, ROD, ALONG_X, (0, 0, 0.19), [0.01], (0, 0, 1)),
-        (TETRAHEDRON, BALL, LEVEL, (-0.05, 0.1, 0.1), [0.05], (-1, 0, 0)),
-        (TETRAHEDRON, BALL, LEVEL, (-OUT, -OUT, 0.1), [0.05], (-HALF, -HALF, 0)),
-        (TETRAHEDRON, BALL, LEVEL, (-CORNER,) * 3, [0.05], (-(3**-0.5),) * 3),
-        (TETRAHEDRON, BALL, LEVEL, (0, 0, -0.1), [0.0], (0, 0, -1)),  # exactly below a vertex
-        (TETRAHEDRON, ROD, ALONG_X, (0.1, 0.1, -0.04), [0.01], (0, 0, -1)),
-        (shapes.HalfSpace(), BALL, LEVEL, (0, 0, 0.09), [0.01], (0, 0, 1)),
-        (shapes.HalfSpace(), BALL, LEVEL, (0, 0, 0.1), [0.0], (0, 0, 1)),
-        (shapes.HalfSpace(), ROD, ALONG_X, (0, 0, 0.04), [0.01] * 2, (0, 0, 1)),
-        (shapes.HalfSpace(), ROD, LEVEL, (0, 0, 0.34), [0.01, -0.59], (0, 0, 1)),
-        (shapes.HalfSpace(), ROUND_BOX, LEVEL, (0, 0, 0.095), [0.005] * 4 + [-0.155] * 4, (0, 0, 1)),
-        (shapes.HalfSpace(), ROUND_BOX, LEVEL, (0, 0, 0.1), [0.0] * 4 + [-0.16] * 4, (0, 0, 1)),
-        (shapes.HalfSpace(), ROUND_DRUM, LEVEL, (0, 0, 0.145), [0.005] * 2 + [-0.255] * 2, (0, 0, 1)),
-        (shapes.HalfSpace(), ROUND_DRUM, ALONG_X, (0, 0, 0.19), [0.01] * 2 + [-0.35] * 2, (0, 0, 1)),
-    ],
-)  # fmt: skip
-def test_shapes_in_exact_positions_touch_as_deep_as_geometry_says(
-    first: Any, second: Any, turn: Any, place: Any, depths: list[float], normal: Any
-) -> None:
-    model = Multibody("pair", gravity=(0, 0, 0))
-    body = model.body("body", mass=1.0, inertia=(1, 1, 1))
-    model.joint("free", child=body, q=[*turn, *place])
-    parts = model.shape_contacts("touch", "ground", first, body, second, stiffness=1e6)
-    state = model.build().default_state().realize(cosim.Stage.DYNAMICS)
-    found = sorted((float(state[f"{part.name}.depth"]) for part in parts), reverse=True)
-    np.testing.assert_allclose(found, depths, rtol=0, atol=2e-16)
-    for part in parts:
-        depth, radius = state[f"{part.name}.depth"], state[f"{part.name}.curvature_radius"]
-        np.testing.assert_allclose(state[f"{part.name}.normal"], normal, atol=1e-12)
-        push = 4e6 / 3.0 * math.sqrt(radius) * max(depth, 0.0) ** 1.5
-        assert state[f"{part.name}.normal_force"] == pytest.approx(push, rel=1e-12)
 
 
 def test_centres_that_meet_are_an_error() -> None:

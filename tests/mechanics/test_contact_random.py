@@ -1,4 +1,4 @@
-"""Boxes and balls far from usual magnitudes: random masses, moduli, frictions, loads and integrators."""
+"""Boxes and balls with random masses, moduli, frictions, loads and integrators move by Coulomb's law."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from contact_formulas import GRAVITY, hertz_depth, mindlin_stiffness
 
 from cosim_mechanics import Multibody, shapes
 
-GRAVITY = 9.81
 METHODS = ("runge_kutta_merson", "dormand_prince", "radau5", "bdf")
 
 
 def coulomb(accelerations: np.ndarray, share: float, static: float, dynamic: float) -> tuple[float, float]:
-    """Speed at the end, and the largest, under loads per mass, by Coulomb's law; frictions per mass.
+    """Return the speed at the end and the largest one under loads by Coulomb's law; all forces are per mass.
 
-    A load accelerates the surfaces as it does the body, friction by 1 / share of that: 2/7 for a ball.
+    A load accelerates body and surface alike; friction accelerates the surface 1 / share times as much. The
+    share is 2/7 for a ball and 1 for a box.
     """
     step = 1.0 / len(accelerations)
     slip = speed = largest = 0.0
@@ -36,10 +37,10 @@ def coulomb(accelerations: np.ndarray, share: float, static: float, dynamic: flo
 
 @pytest.mark.by_turns
 @pytest.mark.parametrize("seed", range(30))
-def test_boxes_and_balls_under_random_loads_move_as_coulomb_has_it(seed: int) -> None:
+def test_boxes_and_balls_under_random_loads(seed: int) -> None:
     """Pulses, ramps, jumps and sines; slopes up to 0.98 of the cone; masses of 1 mg to 1,000 t.
 
-    Pulses last at least 12 time constants of the bristles: surfaces that are elastic yield to shorter ones.
+    Pulses last at least 12 time constants of the bristles, since elastic surfaces give way to shorter ones.
     """
     chance = random.Random(seed)
     is_ball = seed % 2 == 1
@@ -51,10 +52,11 @@ def test_boxes_and_balls_under_random_loads_move_as_coulomb_has_it(seed: int) ->
     slope = 0.0 if is_ball else math.atan(static * chance.choice([0.0, 0.5, 0.9, 0.98]))
     normal, along = GRAVITY * math.cos(slope), GRAVITY * math.sin(slope)
 
+    # a size at which the contacts are not deeper than a few percent of their radius
     points = 1 if is_ball else 4
     radius = max(0.1 * mass ** (1 / 3) / points**2, math.sqrt(75.0 * mass * normal / (points * modulus)))
-    depth = (0.75 * mass * normal / (points * modulus * math.sqrt(radius))) ** (2 / 3)
-    stiffness = points * 4.0 * 0.7 / 1.7 * modulus * math.sqrt(radius * depth)
+    depth = hertz_depth(mass * normal / points, modulus, radius)
+    stiffness = points * mindlin_stiffness(modulus, radius, depth)
     constant = math.sqrt(mass * share / stiffness)
     model = Multibody("random", gravity=(along, 0, -normal))
     law: dict[str, Any] = {
@@ -72,6 +74,7 @@ def test_boxes_and_balls_under_random_loads_move_as_coulomb_has_it(seed: int) ->
         box = shapes.Box((edge, edge, 0.25 * edge), radius)
         model.shape_contacts("floor", "ground", shapes.HalfSpace(), body, box, **law)
 
+    # a pulse, a jump, a ramp and a sine, in the model and as a course for `coulomb`
     time = (np.arange(100_000) + 0.5) / 100_000
     loads = np.full(len(time), along)
 
@@ -105,10 +108,10 @@ def test_boxes_and_balls_under_random_loads_move_as_coulomb_has_it(seed: int) ->
     result = model.simulate(until=1.0, accuracy=accuracy, integrator=method)
     speed, largest = coulomb(loads, share, static * normal, dynamic * normal)
     near = [coulomb(loads, share, static * normal * f, dynamic * normal)[0] for f in (0.99, 1.01)]
-    # What the bristles give way, and loads that come within 1 % of the cone.
-    gives = static * normal * constant
-    error = max(1e-4 * largest, 2.0 * gives, 2.0 * max(abs(other - speed) for other in near))
+    # errors: the bristles give way, and loads that come within 1 % of the cone may or may not break loose
+    give = static * normal * constant
+    error = max(1e-4 * largest, 2.0 * give, 2.0 * max(abs(near_speed - speed) for near_speed in near))
     assert result["body.vx"][-1] == pytest.approx(speed, abs=error)
     assert abs(result["body.z"][-1] - result["body.z"][0]) < depth  # it neither tips nor climbs
-    energy = mass * max(largest, gives) ** 2
+    energy = mass * max(largest, give) ** 2
     assert abs(result["energy.residual"]).max() < 20.0 * accuracy * energy

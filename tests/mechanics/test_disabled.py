@@ -1,4 +1,4 @@
-"""Force elements that are turned off contribute nothing, and stand still."""
+"""Disabled force elements exert nothing, and their states do not change."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class PushInPython(cosim_mechanics.ForceElement):
         work_dot[0] = V_GB2[3]
 
 
-def hung(**bushing) -> cosim.System:
-    model = Multibody("hung", gravity=(0, 0, 0))
+def body_on_bushing(**bushing) -> cosim.System:
+    """Return a body on a bushing that a force pushes; `bushing` are parameters."""
+    model = Multibody("model", gravity=(0, 0, 0))
     body = model.body("body", mass=2.0, inertia=(1, 1, 1))
     model.joint("free", child=body, u=[0, 0, 0, 1.0, 0, 0], q=[1, 0, 0, 0, 0.1, 0, 0])
     model.add(
@@ -39,22 +40,22 @@ def hung(**bushing) -> cosim.System:
     return model.build()
 
 
-def test_off_in_one_state_and_on_in_another() -> None:
-    system = hung()
-    on, off = system.default_state(), system.default_state()
-    off["rubber.enabled"] = False
-    for state in (on, off):
+def test_an_element_disabled_in_one_state_is_enabled_in_another() -> None:
+    system = body_on_bushing()
+    enabled, disabled = system.default_state(), system.default_state()
+    disabled["rubber.enabled"] = False
+    for state in (enabled, disabled):
         state.realize(cosim.Stage.REPORT)
-    assert on["body.A_GB"][3] == pytest.approx((1.0 - 50 * 0.1 - 0.1) / 2.0)
-    assert off["body.A_GB"][3] == pytest.approx(0.5)
-    assert off["rubber.potential_energy"] == 0.0
-    assert on["rubber.potential_energy"] == pytest.approx(0.25)
-    assert off["rubber.dissipated_energy_dot"] == 0.0
-    assert not np.any(off["rubber.F_GM"])
+    assert enabled["body.A_GB"][3] == pytest.approx((1.0 - 50 * 0.1 - 0.1) / 2.0)
+    assert disabled["body.A_GB"][3] == pytest.approx(0.5)
+    assert disabled["rubber.potential_energy"] == 0.0
+    assert enabled["rubber.potential_energy"] == pytest.approx(0.25)
+    assert disabled["rubber.dissipated_energy_dot"] == 0.0
+    assert not np.any(disabled["rubber.F_GM"])
 
 
-def test_a_plain_python_element_too() -> None:
-    state = hung(enabled=False).default_state()
+def test_disabled_elements_in_plain_python() -> None:
+    state = body_on_bushing(enabled=False).default_state()
     state["push.enabled"] = 0
     state.realize(cosim.Stage.ACCELERATION)
     assert not np.any(state["body.A_GB"])
@@ -62,23 +63,23 @@ def test_a_plain_python_element_too() -> None:
     assert state["push.work_dot"] == 0.0
 
 
-def test_turned_off_in_the_middle_of_a_run() -> None:
-    system = hung()
+def test_elements_disabled_and_enabled_during_a_run() -> None:
+    system = body_on_bushing()
     simulator = cosim.Simulator(system, accuracy=1e-9)
     simulator.advance_to(0.5)
-    lost = simulator.state["rubber.dissipated_energy"]
-    assert lost > 0.0
+    dissipated = simulator.state["rubber.dissipated_energy"]
+    assert dissipated > 0.0
     speed = simulator.state["body.vx"]
     simulator.state["rubber.enabled"] = False
     simulator.state["push.enabled"] = False
     simulator.advance_to(1.0)
-    assert simulator.state["rubber.dissipated_energy"] == lost
+    assert simulator.state["rubber.dissipated_energy"] == dissipated
     assert simulator.state["body.vx"] == pytest.approx(speed, rel=1e-12)
     simulator.state["rubber.enabled"] = True
     simulator.advance_to(1.5)
-    assert simulator.state["rubber.dissipated_energy"] > lost
+    assert simulator.state["rubber.dissipated_energy"] > dissipated
 
 
-def test_what_is_no_switch_is_refused() -> None:
+def test_enabled_needs_0_or_1() -> None:
     with pytest.raises(cosim.ModelError, match="2.*switch, needs 1"):
-        hung(enabled=2)
+        body_on_bushing(enabled=2)

@@ -1,6 +1,8 @@
-"""Every force element keeps the contract, and proves the laws that it claims."""
+"""Every force element keeps the contract, which checks the laws that it declares."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
@@ -42,17 +44,25 @@ from cosim_mechanics.spatial import pose
 from cosim_mechanics.testing import ContactContract, ForceElementContract
 
 STATIONS = {"station_on_body1": (0.1, 0.0, 1.3), "station_on_body2": (0.0, -0.2, 0.1)}
+CONTACT_LAW = {
+    "stiffness": 1e5,
+    "restitution": 0.6,
+    "dissipation": 0.4,
+    "static_friction": 0.8,
+    "dynamic_friction": 0.5,
+}
+CAPSULE = {"center_on_body2": (0.0, 0.02, 0.0), "half_axis_on_body2": (0.02, 0.1, 0.05), "radius2": 0.1}
 
 
 def positive(seed: int) -> np.ndarray:
-    """A positive definite matrix, with elements of the sizes of a bushing's."""
+    """Return a random positive definite matrix with elements of the sizes of a bushing."""
     half = np.random.default_rng(seed).normal(size=(6, 6))
     scale = np.diag([3.0] * 3 + [30.0] * 3)
     return scale @ (half @ half.T + 3.0 * np.eye(6)) @ scale
 
 
 class PlainSpring(cosim_mechanics.ForceElement):
-    """The spring between two origins, in plain Python.
+    """A spring between two origins, in plain Python.
 
     Law: f = -k (p2 - p1) on body 2.
 
@@ -178,22 +188,12 @@ class TestCapsuleContact(ContactContract):
     )
 
 
-RUBS = {
-    "stiffness": 1e5,
-    "restitution": 0.6,
-    "dissipation": 0.4,
-    "static_friction": 0.8,
-    "dynamic_friction": 0.5,
-}
-CAPSULE = {"center_on_body2": (0.0, 0.02, 0.0), "half_axis_on_body2": (0.02, 0.1, 0.05), "radius2": 0.1}
-
-
 @pytest.mark.thorough
 class TestRimContact(ContactContract):
     distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
     make = staticmethod(
         lambda: RimContact(
-            frame_on_body1=(0, 0, -0.1), axis_on_body2=(0, 1, 3), rim_radius=0.1, radius=0.03, **RUBS
+            frame_on_body1=(0, 0, -0.1), axis_on_body2=(0, 1, 3), rim_radius=0.1, radius=0.03, **CONTACT_LAW
         )
     )
 
@@ -201,14 +201,14 @@ class TestRimContact(ContactContract):
 @pytest.mark.thorough
 class TestHighestOfARim(ContactContract):
     distance, speed, step, tolerance = 0.12, 0.5, 1e-4, 1e-6
-    make = staticmethod(lambda: RimContact(rim_radius=0.1, radius=0.03, end="highest", **RUBS))
+    make = staticmethod(lambda: RimContact(rim_radius=0.1, radius=0.03, end="highest", **CONTACT_LAW))
 
 
 class TestBoxContact(ContactContract):
     distance, speed, step, tolerance = 0.15, 0.5, 1e-4, 1e-6
     make = staticmethod(
         lambda: BoxContact(
-            frame_on_body1=(0, 0, -0.25), size=(0.3, 0.2, 0.1), radius1=0.02, **CAPSULE, **RUBS
+            frame_on_body1=(0, 0, -0.25), size=(0.3, 0.2, 0.1), radius1=0.02, **CAPSULE, **CONTACT_LAW
         )
     )
 
@@ -218,7 +218,7 @@ class TestCylinderContact(ContactContract):
     distance, speed, step, tolerance = 0.15, 0.5, 1e-4, 1e-6
     make = staticmethod(
         lambda: CylinderContact(
-            frame_on_body1=(0, 0, -0.25), cylinder_radius=0.1, length=0.3, **CAPSULE, **RUBS
+            frame_on_body1=(0, 0, -0.25), cylinder_radius=0.1, length=0.3, **CAPSULE, **CONTACT_LAW
         )
     )
 
@@ -232,7 +232,7 @@ class TestMeshContact(ContactContract):
             radius1=0.02,
             center_on_body2=(0.02, 0, 0),
             radius2=0.1,
-            **RUBS,
+            **CONTACT_LAW,
         )
     )
 
@@ -285,15 +285,15 @@ class TestCoordinateFriction(ForceElementContract):
     make = staticmethod(lambda: CoordinateFriction(friction=2.0))
 
     @pytest.mark.parametrize(
-        ("speed", "share"), [(0.0, 0.0), (0.01, 0.7615941559557649), (5.0, 1.0), (-5.0, -1.0)]
+        ("speed", "share"), [(0.0, 0.0), (0.01, math.tanh(1.0)), (5.0, 1.0), (-5.0, -1.0)]
     )
-    def test_its_size_does_not_depend_on_the_speed(self, speed: float, share: float) -> None:
-        tau, lost = np.zeros(1), np.zeros(1)
+    def test_friction_is_constant_above_the_transition_speed(self, speed: float, share: float) -> None:
+        tau, dissipated = np.zeros(1), np.zeros(1)
         CoordinateFriction.kernels["force"].call_by_name(
-            u=speed, friction=2.0, transition_speed=0.01, tau=tau, dissipated_energy_dot=lost
+            u=speed, friction=2.0, transition_speed=0.01, tau=tau, dissipated_energy_dot=dissipated
         )
         assert tau[0] == pytest.approx(-2.0 * share, rel=1e-15, abs=0.0)
-        assert lost[0] == -tau[0] * speed
+        assert dissipated[0] == -tau[0] * speed
 
 
 class TestCoordinateInertia(ForceElementContract):
@@ -347,18 +347,20 @@ class TestJointMotor(ForceElementContract):
         ("u", "effort", "expected"),
         [
             (0.0, 2.0, 2.0),
-            (0.0, 5.0, 5.0),  # the boundary itself
+            (0.0, 5.0, 5.0),  # exactly the greatest effort
             (0.0, 7.0, 5.0),
             (0.0, -7.0, -5.0),
-            (1.8, 7.0, 5.0),  # the knee
+            (1.8, 7.0, 5.0),  # at the knee the limit begins to fall
             (1.9, 7.0, 2.5),
             (2.0, 7.0, 0.0),
             (3.0, 7.0, 0.0),
-            (3.0, -7.0, -5.0),  # it brakes with all that it has
+            (3.0, -7.0, -5.0),  # braking is not limited by the speed
             (-3.0, -7.0, 0.0),
         ],
     )
-    def test_it_gives_no_more_than_it_has(self, u: float, effort: float, expected: float) -> None:
+    def test_its_effort_is_limited_by_its_greatest_effort_and_speed(
+        self, u: float, effort: float, expected: float
+    ) -> None:
         values = {
             "stiffness": 0.0,
             "damping": 0.0,
@@ -374,7 +376,7 @@ class TestJointMotor(ForceElementContract):
         assert tau[0] == applied[0] == pytest.approx(expected, abs=1e-14)
         assert supplied[0] == tau[0] * u
 
-    def test_a_target_is_held_as_by_a_spring_and_a_damper(self) -> None:
+    def test_a_target_acts_like_a_spring_and_a_damper(self) -> None:
         """A wheel under PD control: the closed form of a damped oscillation about the target."""
         model = cosim_mechanics.Multibody("wheel", gravity=(0, 0, 0))
         model.body("wheel", mass=1.0, inertia=(1, 1, 2))
@@ -384,8 +386,8 @@ class TestJointMotor(ForceElementContract):
         )
         result = model.simulate(until=1.0, signals=["axle.q"], accuracy=1e-10, output_interval=0.1)
         t = result.time
-        decay, turn = 2.0, np.sqrt(12.0)
-        expected = 1 - np.exp(-decay * t) * (np.cos(turn * t) + decay / turn * np.sin(turn * t))
+        decay, rate = 2.0, np.sqrt(12.0)
+        expected = 1 - np.exp(-decay * t) * (np.cos(rate * t) + decay / rate * np.sin(rate * t))
         np.testing.assert_allclose(result["axle.q"], expected, atol=1e-8)
 
 

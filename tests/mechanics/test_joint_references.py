@@ -1,4 +1,4 @@
-"""Every joint in chains and trees, through a Model, against Simbody."""
+"""Every joint in chains and trees against Simbody."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ class Motor(cosim.Component):
 
 
 def tree(reference):
-    """A model of the reference file for chains and trees, with a force on every body and every speed."""
+    """Return a model of the reference file, with a force on every body and every speed."""
     model = Multibody("tree", gravity=reference["gravity"])
     for body in reference["bodies"]:
         name = f"b{body['index']}"
@@ -102,10 +102,10 @@ def test_joints_agree_with_simbody(reference):
 
 
 def test_the_reference_has_every_joint():
-    kinds = {body["joint"] for reference in CHAIN["models"] for body in reference["bodies"]}
-    ours = {
+    kinds_of_file = {body["joint"] for reference in CHAIN["models"] for body in reference["bodies"]}
+    kinds_of_framework = {
         entry.id.split(".")[1]
         for entry in cosim.registry().entries("component")
         if issubclass(entry.cls, cosim_mechanics.Joint)
     }
-    assert kinds <= ours
+    assert kinds_of_file <= kinds_of_framework

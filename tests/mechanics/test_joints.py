@@ -1,4 +1,4 @@
-"""Every joint against the finite differences of its own pose, and against the pose that its law says."""
+"""Every joint: its maps against differences of its pose, and its pose against the law."""
 
 import math
 
@@ -32,11 +32,12 @@ rows = st.lists(numbers, min_size=7, max_size=7)
 
 
 def make(kind, **values):
+    """Return a joint between Ground and a body."""
     return kind(parent="ground", child="body", **(VALUES.get(kind, {}) | values))
 
 
 def evaluate(kind, q, u):
-    """X_FM, H_FM (6 x nu), HDotU_FM and q_dot at a point, by calling the kernel functions."""
+    """Return X_FM, H_FM (6 x nu), HDotU_FM and q_dot by calling the kernel functions."""
     slots = {
         "q": q,
         "u": u,
@@ -51,8 +52,8 @@ def evaluate(kind, q, u):
     return slots["X_FM"], slots["H_FM"].reshape(kind.nu, 6).T, slots["HDotU_FM"], slots["q_dot"]
 
 
-def point(kind, row):
-    """Coordinates from any numbers: a quaternion that is not zero where there is one."""
+def coordinates(kind, row):
+    """Return coordinates from seven numbers; a quaternion is not zero."""
     q = np.array(row[: kind.nq])
     if kind in (Ball, Free):
         q[0] += math.copysign(0.5, q[0])
@@ -60,13 +61,27 @@ def point(kind, row):
 
 
 def rotation(X):
+    """Return the rotation matrix of a pose."""
     return np.reshape(X[:9], (3, 3))
+
+
+class NumberAlgebra:
+    """Replaces the equations of motion: it has numbers in place of s-vals."""
+
+    def __init__(self, slots, wrench):
+        self.slots, self.transmitted = slots, wrench
+
+    def wrench(self, joint):
+        return list(self.transmitted)
+
+    def value(self, name, index):
+        return self.slots[name][index]
 
 
 @pytest.mark.parametrize("kind", MOVING)
 @given(rows, rows)
 def test_velocity_is_the_derivative_of_the_pose(kind, row, speeds):
-    q, u = point(kind, row), np.array(speeds[: kind.nu])
+    q, u = coordinates(kind, row), np.array(speeds[: kind.nu])
     X, H, _, q_dot = evaluate(kind, q, u)
     h = 1e-6
     after, before = (evaluate(kind, q + s * q_dot, u)[0] for s in (h, -h))
@@ -78,8 +93,8 @@ def test_velocity_is_the_derivative_of_the_pose(kind, row, speeds):
 
 @pytest.mark.parametrize("kind", MOVING)
 @given(rows, rows)
-def test_bias_is_the_derivative_of_the_map(kind, row, speeds):
-    q, u = point(kind, row), np.array(speeds[: kind.nu])
+def test_the_bias_is_the_derivative_of_the_map(kind, row, speeds):
+    q, u = coordinates(kind, row), np.array(speeds[: kind.nu])
     _, _, bias, q_dot = evaluate(kind, q, u)
     h = 1e-6
     after, before = (evaluate(kind, q + s * q_dot, u)[1] for s in (h, -h))
@@ -88,14 +103,14 @@ def test_bias_is_the_derivative_of_the_map(kind, row, speeds):
 
 @pytest.mark.parametrize("kind", MOVING)
 @given(rows)
-def test_the_pose_is_a_pose(kind, row):
-    X = evaluate(kind, point(kind, row), np.zeros(kind.nu))[0]
+def test_rotations_are_orthonormal(kind, row):
+    X = evaluate(kind, coordinates(kind, row), np.zeros(kind.nu))[0]
     np.testing.assert_allclose(rotation(X) @ rotation(X).T, np.eye(3), atol=1e-12)
     assert np.linalg.det(rotation(X)) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("kind", MOVING)
-def test_at_the_start_the_frames_coincide(kind):
+def test_the_frames_coincide_at_the_default_start(kind):
     X = evaluate(kind, make(kind).q, np.zeros(kind.nu))[0]
     np.testing.assert_array_equal(np.abs(X), IDENTITY)
 
@@ -116,7 +131,7 @@ def test_at_the_start_the_frames_coincide(kind):
         (Free, [math.cos(0.2), 0, 0, math.sin(0.2), 1, 2, 3], pose_from_angles((0, 0, 0.4), (1, 2, 3))),
     ],
 )
-def test_coordinates_mean_what_the_law_says(kind, q, expected):
+def test_poses_follow_the_law(kind, q, expected):
     X = evaluate(kind, np.array(q, dtype=float), np.zeros(kind.nu))[0]
     np.testing.assert_allclose(X, expected, atol=1e-15)
 
@@ -141,11 +156,11 @@ def test_frames_are_read_as_poses(kind):
         make(kind, frame_on_parent="there")
 
 
-def test_a_joint_that_leaves_a_result_out_is_refused():
+def test_a_joint_without_all_results_is_refused():
     with pytest.raises(cosim.ContractError, match="kernel function writes H_FM, HDotU_FM, q_dot"):
 
-        class Half(cosim_mechanics.Joint):
-            """Says where M is and nothing else."""
+        class Incomplete(cosim_mechanics.Joint):
+            """It only has a pose."""
 
             q = cosim.position(shape=1)
             u = cosim.speed(shape=1)
@@ -156,7 +171,7 @@ def test_a_joint_that_leaves_a_result_out_is_refused():
                     X_FM[i] = q[0]
 
 
-def test_coordinates_of_a_joint_are_views():
+def test_scalar_coordinates_are_refused():
     with pytest.raises(cosim.ContractError, match=r"q has shape \(\).*shape=1"):
 
         class Scalar(cosim_mechanics.Joint):
@@ -165,36 +180,23 @@ def test_coordinates_of_a_joint_are_views():
             q = cosim.position()
 
 
-class Numbers:
-    """Stands for the equations of motion, with plain numbers instead of s-vals."""
-
-    def __init__(self, slots, wrench):
-        self.slots, self.given = slots, wrench
-
-    def wrench(self, joint):
-        return list(self.given)
-
-    def value(self, name, index):
-        return self.slots[name][index]
-
-
 @pytest.mark.parametrize("kind", MOVING)
-def test_the_equation_of_a_joint_is_the_work_of_what_it_transmits(kind):
+def test_the_equation_of_a_joint_projects_its_force_on_its_motion(kind):
     rng = np.random.default_rng(1)
-    q, u = point(kind, rng.normal(size=7)), rng.normal(size=kind.nu)
+    q, u = coordinates(kind, rng.normal(size=7)), rng.normal(size=kind.nu)
     H = evaluate(kind, q, u)[1]
     wrench, tau = rng.normal(size=6), rng.normal(size=kind.nu)
-    residuals = make(kind).create_equations(Numbers({"H_FM": H.T.ravel(), "tau": tau}, wrench))
+    residuals = make(kind).create_equations(NumberAlgebra({"H_FM": H.T.ravel(), "tau": tau}, wrench))
     np.testing.assert_allclose(residuals, H.T @ wrench - tau, atol=1e-14)
 
 
-def test_without_freedom_there_is_no_equation():
-    assert make(Weld).create_equations(Numbers({}, np.zeros(6))) == []
+def test_a_weld_has_no_equation():
+    assert make(Weld).create_equations(NumberAlgebra({}, np.zeros(6))) == []
 
 
-def test_a_frame_of_a_strangers_joint_may_be_a_position():
+def test_a_frame_of_an_authors_joint_may_be_a_position():
     class Fixed(cosim_mechanics.Joint):
-        """Fixed where it is, without this package."""
+        """A weld of an author."""
 
         @cosim.kernel(stage=cosim.Stage.INSTANCE)
         def across(X_FM):

@@ -1,4 +1,4 @@
-"""Stops at the ends of a joint's range against closed forms."""
+"""A stop at the end of a joint's range against a closed form."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from cosim_mechanics import Multibody
 
 
 @pytest.mark.parametrize("speed", [1.5, 0.0])
-def test_a_mass_that_runs_into_a_stop_turns_as_on_a_spring(speed: float) -> None:
-    """Without dissipation: depth v sqrt(m/k), contact for pi sqrt(m/k), then away with the same speed."""
+def test_a_mass_rebounds_from_a_stop_like_from_a_spring(speed: float) -> None:
+    """Without dissipation the depth is v sqrt(m/k), the contact lasts pi sqrt(m/k) and the speed returns."""
     mass, stiffness, upper, until = 2.0, 800.0, 0.3, 1.2
     model = Multibody("stop", gravity=(0, 0, 0))
     body = model.body("body", mass=mass, inertia=(0, 0, 0))
@@ -24,7 +24,7 @@ def test_a_mass_that_runs_into_a_stop_turns_as_on_a_spring(speed: float) -> None
         assert not result["slide.q"].any() and not result["slide.u"].any()
         return
     rate = math.sqrt(stiffness / mass)
-    assert result["slide.q"].max() - upper == pytest.approx(speed / rate, rel=1e-4)  # at the rows
+    assert result["slide.q"].max() - upper == pytest.approx(speed / rate, rel=1e-4)  # rows are 1 ms apart
     assert result["slide.u"][-1] == pytest.approx(-speed, rel=1e-9)
-    left = upper / speed + math.pi / rate
-    assert result["slide.q"][-1] == pytest.approx(upper - speed * (until - left), rel=1e-8)
+    leaves = upper / speed + math.pi / rate
+    assert result["slide.q"][-1] == pytest.approx(upper - speed * (until - leaves), rel=1e-8)

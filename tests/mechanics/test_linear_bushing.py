@@ -1,4 +1,4 @@
-"""The linear bushing as plain functions, against Simbody's numbers and against its own law."""
+"""The kernel functions of the linear bushing against Simbody and against its law; values that are refused."""
 
 import math
 
@@ -22,7 +22,7 @@ SIZES = {
 
 
 def evaluate(inputs):
-    """All quantities of a bushing, by calling its kernel functions in order.
+    """Return all quantities of a bushing by calling its kernel functions in order.
 
     `inputs` has X_GB1, V_GB1, X_GB2, V_GB2, frame_on_body1, frame_on_body2, stiffness, damping as arrays.
     """
@@ -34,17 +34,17 @@ def evaluate(inputs):
 
 
 def inputs_of(case):
-    """The inputs of a case as arrays."""
-    given = case["inputs"]
+    """Return the inputs of a case as arrays."""
+    values = case["inputs"]
     return {
-        "X_GB1": twelve(given["X_GB1"]),
-        "X_GB2": twelve(given["X_GB2"]),
-        "V_GB1": flat(given["V_GB1"]),
-        "V_GB2": flat(given["V_GB2"]),
-        "frame_on_body1": twelve(given["X_B1F"]),
-        "frame_on_body2": twelve(given["X_B2M"]),
-        "stiffness": flat(given["k"]),
-        "damping": flat(given["c"]),
+        "X_GB1": twelve(values["X_GB1"]),
+        "X_GB2": twelve(values["X_GB2"]),
+        "V_GB1": flat(values["V_GB1"]),
+        "V_GB2": flat(values["V_GB2"]),
+        "frame_on_body1": twelve(values["X_B1F"]),
+        "frame_on_body2": twelve(values["X_B2M"]),
+        "stiffness": flat(values["k"]),
+        "damping": flat(values["c"]),
     }
 
 
@@ -55,6 +55,37 @@ moderate = st.tuples(st.floats(-3.0, 3.0), st.floats(-1.2, 1.2), st.floats(-3.0,
 poses = st.builds(pose_from_angles, moderate, vectors)
 STIFFNESS = np.array([3.0, 5.0, 7.0, 110.0, 130.0, 170.0])
 DAMPING = np.array([0.2, 0.3, 0.5, 1.1, 1.3, 1.7])
+
+
+def moved_pose(X, V, h):
+    """Return a pose after a time h with a constant velocity."""
+    w = h * V[:3]
+    angle = math.sqrt(w @ w)
+    W = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
+    R = np.eye(3)
+    if angle > 0.0:
+        R = R + math.sin(angle) / angle * W + (1 - math.cos(angle)) / angle**2 * W @ W
+    return (*np.ravel(R @ np.reshape(X[:9], (3, 3))), *(np.array(X[9:]) + h * V[3:]))
+
+
+def displaced(inputs, h):
+    """Return the poses of both bodies after a short time h with their velocities."""
+    return {f"X_GB{i}": np.array(moved_pose(inputs[f"X_GB{i}"], inputs[f"V_GB{i}"], h)) for i in (1, 2)}
+
+
+def at_right_angle(stiffness, damping):
+    """Return inputs with a middle angle of 90 degrees and a displacement of 0.1 m along x."""
+    X = (0.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.1, 0.0, 0.0)
+    return {
+        "X_GB1": np.array(IDENTITY),
+        "X_GB2": np.array(X),
+        "V_GB1": np.zeros(6),
+        "V_GB2": np.array([0.1, 0.2, 0.3, 1.0, 0.0, 0.0]),
+        "frame_on_body1": np.array(IDENTITY),
+        "frame_on_body2": np.array(IDENTITY),
+        "stiffness": np.array(stiffness, dtype=float),
+        "damping": np.array(damping, dtype=float),
+    }
 
 
 def test_the_reference_has_every_kind_of_case():
@@ -78,7 +109,7 @@ def test_agrees_with_simbody(case, quantity):
 
 
 @given(poses, spatial_vectors, moderate, vectors, spatial_vectors)
-def test_power_goes_into_the_springs_or_is_lost(X_GB1, V_GB1, angles, p_FM, V_GB2):
+def test_power_is_stored_or_dissipated(X_GB1, V_GB1, angles, p_FM, V_GB2):
     inputs = {
         "X_GB1": np.array(X_GB1),
         "X_GB2": np.array(compose(X_GB1, pose_from_angles(angles, p_FM))),
@@ -89,34 +120,19 @@ def test_power_goes_into_the_springs_or_is_lost(X_GB1, V_GB1, angles, p_FM, V_GB
         "stiffness": STIFFNESS,
         "damping": DAMPING,
     }
-    found = evaluate(inputs)
-    power = found["F_GB1"] @ inputs["V_GB1"] + found["F_GB2"] @ inputs["V_GB2"]
+    quantities = evaluate(inputs)
+    power = quantities["F_GB1"] @ inputs["V_GB1"] + quantities["F_GB2"] @ inputs["V_GB2"]
     h = 1e-6
     energies = [evaluate(inputs | displaced(inputs, s * h))["potential_energy"][0] for s in (1.0, -1.0)]
     stored = (energies[0] - energies[1]) / (2 * h)
-    assert power == pytest.approx(-stored - found["power_dissipation"][0], rel=1e-5, abs=1e-4)
-    assert found["power_dissipation"][0] >= 0.0
-    assert found["dissipated_energy_dot"][0] == found["power_dissipation"][0]
-
-
-def displaced(inputs, h):
-    """The poses of both bodies after moving with their velocities for a short time."""
-    return {f"X_GB{i}": np.array(moved_pose(inputs[f"X_GB{i}"], inputs[f"V_GB{i}"], h)) for i in (1, 2)}
-
-
-def moved_pose(X, V, h):
-    w = h * V[:3]
-    angle = math.sqrt(w @ w)
-    W = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
-    R = np.eye(3)
-    if angle > 0.0:
-        R = R + math.sin(angle) / angle * W + (1 - math.cos(angle)) / angle**2 * W @ W
-    return (*np.ravel(R @ np.reshape(X[:9], (3, 3))), *(np.array(X[9:]) + h * V[3:]))
+    assert power == pytest.approx(-stored - quantities["power_dissipation"][0], rel=1e-5, abs=1e-4)
+    assert quantities["power_dissipation"][0] >= 0.0
+    assert quantities["dissipated_energy_dot"][0] == quantities["power_dissipation"][0]
 
 
 @given(poses, poses, poses, poses, spatial_vectors, spatial_vectors)
 def test_forces_are_equal_and_opposite(X_GB1, X_GB2, X_B1F, X_B2M, V_GB1, V_GB2):
-    found = evaluate(
+    quantities = evaluate(
         {
             "X_GB1": np.array(X_GB1),
             "X_GB2": np.array(X_GB2),
@@ -128,22 +144,24 @@ def test_forces_are_equal_and_opposite(X_GB1, X_GB2, X_B1F, X_B2M, V_GB1, V_GB2)
             "damping": DAMPING,
         }
     )
+    # moments about Ground's origin
     at_ground = [
-        plus(found[F][:3], cross(found[X][9:], found[F][3:]))
+        plus(quantities[F][:3], cross(quantities[X][9:], quantities[F][3:]))
         for F, X in (("F_GB1", "X_GB1"), ("F_GB2", "X_GB2"))
     ]
-    scale = 1.0 + float(np.abs(found["F_GB2"]).max())
+    scale = 1.0 + float(np.abs(quantities["F_GB2"]).max())
     np.testing.assert_allclose(np.add(*at_ground), 0.0, atol=1e-11 * scale)
-    np.testing.assert_allclose(found["F_GB1"][3:], -found["F_GB2"][3:], atol=1e-12 * scale)
-    same = [
-        plus(found[F][:3], cross(found[X][9:], found[F][3:])) for F, X in (("F_GF", "X_GF"), ("F_GM", "X_GM"))
+    np.testing.assert_allclose(quantities["F_GB1"][3:], -quantities["F_GB2"][3:], atol=1e-12 * scale)
+    at_frames = [
+        plus(quantities[F][:3], cross(quantities[X][9:], quantities[F][3:]))
+        for F, X in (("F_GF", "X_GF"), ("F_GM", "X_GM"))
     ]
-    np.testing.assert_allclose(same, at_ground, atol=1e-11 * scale)
+    np.testing.assert_allclose(at_frames, at_ground, atol=1e-11 * scale)
 
 
 @given(poses, poses, poses, spatial_vectors, spatial_vectors)
-def test_nothing_changes_when_everything_is_moved(X, X_GB1, X_GB2, V_GB1, V_GB2):
-    here = {
+def test_forces_move_with_the_whole_scene(X, X_GB1, X_GB2, V_GB1, V_GB2):
+    inputs = {
         "X_GB1": np.array(X_GB1),
         "X_GB2": np.array(X_GB2),
         "V_GB1": np.array(V_GB1),
@@ -153,14 +171,14 @@ def test_nothing_changes_when_everything_is_moved(X, X_GB1, X_GB2, V_GB1, V_GB2)
         "stiffness": STIFFNESS,
         "damping": DAMPING,
     }
-    there = here | {f"X_GB{i}": np.array(compose(X, here[f"X_GB{i}"])) for i in (1, 2)}
-    there |= {
-        f"V_GB{i}": np.array([*rotate(X, here[f"V_GB{i}"][:3]), *rotate(X, here[f"V_GB{i}"][3:])])
+    moved = inputs | {f"X_GB{i}": np.array(compose(X, inputs[f"X_GB{i}"])) for i in (1, 2)}
+    moved |= {
+        f"V_GB{i}": np.array([*rotate(X, inputs[f"V_GB{i}"][:3]), *rotate(X, inputs[f"V_GB{i}"][3:])])
         for i in (1, 2)
     }
-    first, second = evaluate(here), evaluate(there)
+    first, second = evaluate(inputs), evaluate(moved)
     scale = 1.0 + float(np.abs(first["F_GB2"]).max())
-    if (
+    if (  # not at a jump of an angle
         abs(abs(first["q"][0]) - math.pi) > 1e-6
         and abs(abs(first["q"][2]) - math.pi) > 1e-6
         and abs(first["q"][1]) < 1.5
@@ -170,34 +188,20 @@ def test_nothing_changes_when_everything_is_moved(X, X_GB1, X_GB2, V_GB1, V_GB2)
         np.testing.assert_allclose(second["F_GB2"][:3], rotate(X, first["F_GB2"][:3]), atol=1e-8 * scale)
 
 
-def at_right_angle(stiffness, damping):
-    X = (0.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.1, 0.0, 0.0)
-    return {
-        "X_GB1": np.array(IDENTITY),
-        "X_GB2": np.array(X),
-        "V_GB1": np.zeros(6),
-        "V_GB2": np.array([0.1, 0.2, 0.3, 1.0, 0.0, 0.0]),
-        "frame_on_body1": np.array(IDENTITY),
-        "frame_on_body2": np.array(IDENTITY),
-        "stiffness": np.array(stiffness, dtype=float),
-        "damping": np.array(damping, dtype=float),
-    }
-
-
 def test_a_moment_at_the_singular_angle_is_an_error():
     with pytest.raises(ValueError, match=r"middle rotation angle.*\+-90"):
         evaluate(at_right_angle([1, 1, 1, 0, 0, 0], [0] * 6))
 
 
 def test_springs_in_translation_alone_have_no_singular_angle():
-    found = evaluate(at_right_angle([0, 0, 0, 100, 100, 100], [0, 0, 0, 1, 1, 1]))
-    np.testing.assert_allclose(found["F_GM"], [0, 0, 0, -11, 0, 0], atol=1e-12)
+    quantities = evaluate(at_right_angle([0, 0, 0, 100, 100, 100], [0, 0, 0, 1, 1, 1]))
+    np.testing.assert_allclose(quantities["F_GM"], [0, 0, 0, -11, 0, 0], atol=1e-12)
 
 
-def test_a_spring_alone_follows_its_own_line():
-    found = evaluate(at_right_angle([0, 0, 0, 100, 0, 0], [0] * 6))
-    assert found["potential_energy"][0] == pytest.approx(0.5)
-    assert dot(found["F_GB2"][3:], (1, 0, 0)) == pytest.approx(-10.0)
+def test_a_spring_along_one_axis_pulls_along_it():
+    quantities = evaluate(at_right_angle([0, 0, 0, 100, 0, 0], [0] * 6))
+    assert quantities["potential_energy"][0] == pytest.approx(0.5)
+    assert dot(quantities["F_GB2"][3:], (1, 0, 0)) == pytest.approx(-10.0)
 
 
 @pytest.mark.parametrize(

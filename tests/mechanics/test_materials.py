@@ -1,4 +1,4 @@
-"""Shapes with materials of their own: laws of unlike surfaces, against Hertz, Mindlin and Coulomb."""
+"""Shapes with materials: the law of each pair against Hertz, Mindlin and Coulomb; materials in files."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from contact_formulas import GRAVITY, hertz_depth
 
 import cosim
 from cosim_mechanics import Multibody, shapes
@@ -15,24 +16,38 @@ from cosim_mechanics.forces.materials import combined
 from cosim_mechanics.shapes import Material
 from cosim_mechanics.spatial import IDENTITY
 
-RADIUS, GRAVITY = 0.1, 9.81
+RADIUS = 0.1
 RUBBER = Material("5 MPa", 0.5, restitution=0.4, friction=0.9)
 STEEL = Material("210 GPa", 0.3, restitution=0.4, friction=0.3)
 ICE = Material("9 GPa", 0.33, restitution=0.4)
+FILE = """
+[collisions.scene]
+shapes = [
+  { body = "ground", type = "half_space", material = "steel" },
+  { body = "ball0", type = "sphere", radius = 0.1, material = "rubber" },
+]
+[collisions.scene.materials]
+steel = { modulus = "210 GPa", friction = 0.3, restitution = 0.4 }
+rubber = { modulus = "5 MPa", poisson_ratio = 0.5, friction = 0.9, restitution = 0.4 }
+[bodies.ball0]
+mass = 1.0
+inertia = [0.004, 0.004, 0.004]
+joint = "free"
+"""
 
 
 def effective(first: Material, second: Material) -> float:
-    """The modulus of two half-spaces in series."""
+    """Return the modulus of two half-spaces in series."""
     return 1.0 / sum((1.0 - m.poisson_ratio**2) / m.modulus for m in (first, second))
 
 
 def rest_depth(modulus: float) -> float:
-    """Of a ball of 1 kg, by Hertz."""
-    return float((3.0 * GRAVITY / (4.0 * modulus * math.sqrt(RADIUS))) ** (2.0 / 3.0))
+    """Return the depth of a ball of 1 kg at rest."""
+    return hertz_depth(GRAVITY, modulus, RADIUS)
 
 
 def balls_on(floor: Material | None, *materials: Material | None, **law: Any) -> Multibody:
-    """Balls of 1 kg beside each other, each as deep in the floor as it rests there, which slide at 1 m/s."""
+    """Return balls of 1 kg side by side that slide at 1 m/s, each at its depth of rest in the floor."""
     model = Multibody("balls")
     scene: dict[str, Any] = {"ground": shapes.HalfSpace(material=floor)}
     for i, material in enumerate(materials):
@@ -54,17 +69,16 @@ def test_each_ball_rests_at_the_depth_of_its_pair() -> None:
 
 
 def test_each_ball_slides_until_it_rolls_by_the_friction_of_its_pair() -> None:
-    """After 2 v / (7 mu g) at 5/7 of the speed; with mu = 2 mu1 mu2 / (mu1 + mu2)."""
+    """It rolls after 2 v / (7 mu g); the friction of a pair is 2 mu1 mu2 / (mu1 + mu2)."""
     until = 0.06
     result = balls_on(STEEL, RUBBER, STEEL, ICE).simulate(until=until, accuracy=1e-8)
     for i, friction in enumerate((2 * 0.3 * 0.9 / 1.2, 0.3, 0.0)):
-        rolls = 2.0 / (7.0 * friction * GRAVITY) if friction else math.inf
-        slipping = min(until, rolls)
-        speed = 1.0 - friction * GRAVITY * slipping
+        rolling_start = 2.0 / (7.0 * friction * GRAVITY) if friction else math.inf
+        speed = 1.0 - friction * GRAVITY * min(until, rolling_start)
         assert result[f"ball{i}.vx"][-1] == pytest.approx(speed, rel=2e-3)
 
 
-def test_a_material_that_is_the_law_of_all_changes_nothing() -> None:
+def test_materials_equal_to_the_law_of_the_scene_change_nothing() -> None:
     """E / (1 - nu^2) of each surface is twice the effective modulus of two of them."""
     law = {"stiffness": 1e7, "restitution": 0.5, "friction": 0.4, "dissipation": 0.1}
     same = Material(2e7 * (1.0 - 0.09), 0.3, 0.5, 0.1, 0.4)
@@ -78,7 +92,7 @@ def test_a_material_that_is_the_law_of_all_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("ratios", [(0.2, 0.45), (0.0, 0.5), (0.3, 0.3)])
-def test_unlike_surfaces_are_as_stiff_along_as_mindlin_has_it(ratios: tuple[float, float]) -> None:
+def test_the_tangential_stiffness_of_unlike_surfaces_is_that_of_mindlin(ratios: tuple[float, float]) -> None:
     """k_t = 8 a / ((2 - nu1) / G1 + (2 - nu2) / G2), with shear moduli G and the radius a of contact."""
     moduli = (2e9, 5e10)
     rows = [Material(E, nu).row() for E, nu in zip(moduli, ratios, strict=True)]
@@ -89,7 +103,7 @@ def test_unlike_surfaces_are_as_stiff_along_as_mindlin_has_it(ratios: tuple[floa
 
 
 def test_the_softer_surface_damps() -> None:
-    """It gives way by nearly all of the depth; the restitution of equal materials is theirs."""
+    """A soft surface takes nearly all of the depth; two equal materials have their own restitution."""
     soft, hard = Material(1e6, restitution=0.3), Material(1e12, restitution=1.0)
     for first, second, restitution in ((soft, hard, 0.3), (soft, soft, 0.3), (hard, hard, 1.0)):
         law = shapes.law_between(shapes.Sphere(0.1, material=first), shapes.HalfSpace(material=second))
@@ -106,8 +120,8 @@ def test_single_contacts_have_the_law_of_their_materials() -> None:
     assert contact.static_friction == contact.dynamic_friction == pytest.approx(0.45)
     result = model.simulate(until=0.5, accuracy=1e-6)
     assert RADIUS - result["ball.z"][-1] == pytest.approx(rest_depth(effective(STEEL, RUBBER)), rel=1e-4)
-    (other,) = model.shape_contacts("other", "ground", floor, ball, sphere, static_friction=0.7)
-    assert other.static_friction == 0.7
+    (overridden,) = model.shape_contacts("floor2", "ground", floor, ball, sphere, static_friction=0.7)
+    assert overridden.static_friction == 0.7
 
 
 def test_a_single_contact_needs_both_materials() -> None:
@@ -156,28 +170,12 @@ def test_rows_of_materials_are_checked(values: dict[str, Any], fault: int | None
             state.realize(cosim.Stage.DYNAMICS)
 
 
-FILE = """
-[collisions.scene]
-shapes = [
-  { body = "ground", type = "half_space", material = "steel" },
-  { body = "ball0", type = "sphere", radius = 0.1, material = "rubber" },
-]
-[collisions.scene.materials]
-steel = { modulus = "210 GPa", friction = 0.3, restitution = 0.4 }
-rubber = { modulus = "5 MPa", poisson_ratio = 0.5, friction = 0.9, restitution = 0.4 }
-[bodies.ball0]
-mass = 1.0
-inertia = [0.004, 0.004, 0.004]
-joint = "free"
-"""
-
-
-def test_a_file_says_the_same_as_python(tmp_path: Any) -> None:
+def test_a_file_gives_the_scene_of_python(tmp_path: Any) -> None:
     (tmp_path / "scene.toml").write_text(FILE)
-    read = cosim.Model.from_file(tmp_path / "scene.toml").parts["scene"]
-    made = balls_on(STEEL, RUBBER)["scene"]
-    for name, value in made.values.numbers.items():
-        np.testing.assert_array_equal(read.values.numbers[name], value)
+    scene_of_file = cosim.Model.from_file(tmp_path / "scene.toml").parts["scene"]
+    expected = balls_on(STEEL, RUBBER)["scene"]
+    for name, value in expected.values.numbers.items():
+        np.testing.assert_array_equal(scene_of_file.values.numbers[name], value)
 
 
 @pytest.mark.parametrize(

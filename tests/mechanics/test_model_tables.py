@@ -1,4 +1,4 @@
-"""The tables of a model file: what they add to the model, and where their faults are reported."""
+"""Tables of a model file: bodies, joints and elements are added to the model, and faults are reported."""
 
 import numpy as np
 import pytest
@@ -19,27 +19,27 @@ MOUNT = {
 
 
 def read(document, settings=None):
-    """Read tables as the reader of model files does: the model and the problems with their paths."""
+    """Return the model that tables describe, and the problems with their paths."""
     model, problems = cosim.Model("file"), []
     readers = {e.cls.table: e.cls() for e in cosim.registry().entries("model_table")}
     for table, entries in document.items():
         readers[table].begin(model, {**readers[table].settings, **(settings or {})})
         for name, entry in entries.items():
 
-            def report(key, text, at=f"{table}.{name}"):
-                problems.append((f"{at}.{key}", text))
+            def report(key, text, place=f"{table}.{name}"):
+                problems.append((f"{place}.{key}", text))
 
             readers[table].read(model, name, entry, report)
     return model, problems
 
 
-def test_a_file_says_the_same_as_python():
+def test_a_file_gives_the_model_of_python():
     model, problems = read({"bodies": {"engine": ENGINE}, "elements": {"mount": MOUNT}})
     assert problems == []
-    typed = Multibody("file")
-    engine = typed.body("engine", mass=120, center_of_mass=(0, 0, 0.1), inertia=(4.5, 6.0, 5.2))
-    typed.joint("free", child=engine)
-    typed.add(
+    expected = Multibody("file")
+    engine = expected.body("engine", mass=120, center_of_mass=(0, 0, 0.1), inertia=(4.5, 6.0, 5.2))
+    expected.joint("free", child=engine)
+    expected.add(
         "mechanics.linear_bushing",
         "mount",
         body1="ground",
@@ -49,10 +49,10 @@ def test_a_file_says_the_same_as_python():
         stiffness=[0, 0, 0, 1.2e5, 1.2e5, 2.4e5],
         damping=[0, 0, 0, 300, 300, 600],
     )
-    assert model.to_dict() | {"parts": []} == typed.to_dict() | {"parts": []}
-    states = [m.build().default_state().realize(cosim.Stage.REPORT) for m in (model, typed)]
+    assert model.to_dict() | {"parts": []} == expected.to_dict() | {"parts": []}
+    states = [m.build().default_state().realize(cosim.Stage.REPORT) for m in (model, expected)]
     np.testing.assert_array_equal(states[0]["engine.A_GB"], states[1]["engine.A_GB"])
-    assert list(model.parts) == list(typed.parts)
+    assert list(model.parts) == list(expected.parts)
 
 
 def test_gravity_is_a_setting_of_the_model():
@@ -66,7 +66,7 @@ def test_a_wrong_gravity_is_a_fault_of_the_setting():
     assert [problem.where for problem in caught.value.problems] == ["gravity"]
 
 
-def test_joints_may_be_told_apart_from_bodies():
+def test_joints_may_have_a_table_of_their_own():
     body = {"mass": 1, "inertia": [1, 1, 1]}
     bodies = {
         "arm": body,
@@ -106,16 +106,14 @@ def test_joints_may_be_told_apart_from_bodies():
         ({"joints": {"j": {"child": "b"}}}, "joints.j.type", "type is missing"),
     ],
 )
-def test_faults_are_reported_where_they_stand(document, path, message):
+def test_faults_are_reported_with_their_path(document, path, message):
     problems = dict(read(document)[1])
     assert message in problems[path]
 
 
 def test_all_faults_are_reported():
-    wrong = MOUNT | {"stiffness": [1], "damping": [-1] * 6}
-    problems = read({"bodies": {"b": ENGINE | {"mass": 0}}, "elements": {"m": wrong, "n": {"type": "x.y"}}})[
-        1
-    ]
+    elements = {"m": MOUNT | {"stiffness": [1], "damping": [-1] * 6}, "n": {"type": "x.y"}}
+    _, problems = read({"bodies": {"b": ENGINE | {"mass": 0}}, "elements": elements})
     assert {path for path, _ in problems} == {
         "bodies.b.mass",
         "elements.m.stiffness",

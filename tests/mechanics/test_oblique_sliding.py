@@ -1,4 +1,4 @@
-"""Many balls that slide obliquely: spins about the normal are rounding alone, and do not limit the step."""
+"""Balls that slide obliquely: rounding moves their spin about the normal, which does not limit the step."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from cosim_mechanics import Multibody, shapes
 COUNT = 20
 
 
-def slide(integrator: str, oblique: bool, until: float) -> tuple[int, np.ndarray, np.ndarray]:
-    """Steps, first speeds and last speeds (COUNT, 2) of balls that slide on a floor."""
-    draw = np.random.default_rng(0)
+def speeds(state: cosim.State) -> np.ndarray:
+    """Return the speeds along the floor of each ball."""
+    return np.array([np.asarray(state[f"j{i}.u"])[3:5] for i in range(COUNT)])
+
+
+def slide(integrator: str, is_oblique: bool, until: float) -> tuple[int, np.ndarray, np.ndarray]:
+    """Return the steps and the speeds at start and end, shape (COUNT, 2), of balls that slide on a floor."""
+    random = np.random.default_rng(0)
     model = Multibody("slide")
     for i in range(COUNT):
         ball = model.body(f"b{i}", mass=1.0, inertia=(0.004,) * 3)
@@ -25,18 +30,13 @@ def slide(integrator: str, oblique: bool, until: float) -> tuple[int, np.ndarray
     system = model.build()
     state = system.default_state()
     for i in range(COUNT):
-        speed, angle = draw.uniform(0.05, 0.2), draw.uniform(0.0, 2.0 * np.pi)
-        angle = angle if oblique else 0.0
+        speed, angle = random.uniform(0.05, 0.2), random.uniform(0.0, 2.0 * np.pi)
+        angle = angle if is_oblique else 0.0
         state[f"j{i}.u"] = [0.0, 0.0, 0.0, speed * np.cos(angle), speed * np.sin(angle), 0.0]
-    first = speeds(state)
+    start = speeds(state)
     simulator = cosim.Simulator(system, state, integrator=f"integrators.{integrator}", accuracy=1e-5)
     simulator.advance_to(until)
-    return int(simulator.statistics.integrator_steps), first, speeds(simulator.state)
-
-
-def speeds(state: cosim.State) -> np.ndarray:
-    """Along the floor, of each ball."""
-    return np.array([np.asarray(state[f"j{i}.u"])[3:5] for i in range(COUNT)])
+    return int(simulator.statistics.integrator_steps), start, speeds(simulator.state)
 
 
 @pytest.mark.by_turns
@@ -45,8 +45,8 @@ def speeds(state: cosim.State) -> np.ndarray:
     ["runge_kutta_merson", "tsitouras", "dormand_prince", "dormand_prince_853", "radau5", "esdirk43"],
 )
 def test_balls_that_slide_obliquely_take_as_many_steps_as_along_an_axis(integrator: str) -> None:
-    along, _, _ = slide(integrator, False, 0.1)
-    oblique, first, last = slide(integrator, True, 0.1)
-    assert oblique < 1.3 * along + 10
-    # then they roll: about the point that touched the floor first, angular momentum stays
-    assert np.abs(last - 5.0 / 7.0 * first).max() < 1e-6 * np.abs(first).max()
+    steps_along_axis, _, _ = slide(integrator, False, 0.1)
+    steps_oblique, start, end = slide(integrator, True, 0.1)
+    assert steps_oblique < 1.3 * steps_along_axis + 10
+    # they roll at the end; angular momentum about a point of the floor is kept
+    assert np.abs(end - 5.0 / 7.0 * start).max() < 1e-6 * np.abs(start).max()

@@ -1,4 +1,4 @@
-"""The algebra of frames: identities that hold for every pose, and what people may type."""
+"""The algebra of frames: identities that hold for all poses, and the ways to write a pose."""
 
 import math
 
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import cosim
 from cosim_mechanics import spatial
 from cosim_mechanics.spatial import (
     IDENTITY,
@@ -48,53 +49,54 @@ quaternions = st.tuples(small, small, small, small).filter(lambda q: sum(x * x f
 
 
 def matrix(X):
-    """The 4x4 homogeneous matrix of a pose."""
+    """Return the 4x4 homogeneous matrix of a pose."""
     full = np.eye(4)
     full[:3, :3] = np.reshape(X[:9], (3, 3))
     full[:3, 3] = X[9:]
     return full
 
 
-def near(a, b, tolerance=1e-11):
+def assert_near(a, b, tolerance=1e-11):
+    """Check that two arrays differ by a tolerance at most."""
     np.testing.assert_allclose(np.array(a, dtype=float), np.array(b, dtype=float), rtol=0, atol=tolerance)
 
 
 @given(vectors, vectors, small)
 def test_vectors_agree_with_numpy(a, b, s):
-    near(plus(a, b), np.add(a, b))
-    near(minus(a, b), np.subtract(a, b))
-    near(scaled(s, a), np.multiply(s, a))
-    near(cross(a, b), np.cross(a, b))
-    near(dot(a, b), np.dot(a, b))
-    near(norm(a), np.linalg.norm(a))
+    assert_near(plus(a, b), np.add(a, b))
+    assert_near(minus(a, b), np.subtract(a, b))
+    assert_near(scaled(s, a), np.multiply(s, a))
+    assert_near(cross(a, b), np.cross(a, b))
+    assert_near(dot(a, b), np.dot(a, b))
+    assert_near(norm(a), np.linalg.norm(a))
 
 
 @given(poses, poses, poses)
 def test_composition_is_that_of_matrices(X_AB, X_BC, X_CD):
-    near(matrix(compose(X_AB, X_BC)), matrix(X_AB) @ matrix(X_BC))
-    near(compose(compose(X_AB, X_BC), X_CD), compose(X_AB, compose(X_BC, X_CD)))
-    near(compose_inverse(X_AB, compose(X_AB, X_BC)), X_BC)
-    near(compose(X_AB, inverse(X_AB)), IDENTITY)
-    near(inverse(inverse(X_AB)), X_AB)
-    near(compose_inverse(X_AB, X_BC), compose(inverse(X_AB), X_BC))
+    assert_near(matrix(compose(X_AB, X_BC)), matrix(X_AB) @ matrix(X_BC))
+    assert_near(compose(compose(X_AB, X_BC), X_CD), compose(X_AB, compose(X_BC, X_CD)))
+    assert_near(compose_inverse(X_AB, compose(X_AB, X_BC)), X_BC)
+    assert_near(compose(X_AB, inverse(X_AB)), IDENTITY)
+    assert_near(inverse(inverse(X_AB)), X_AB)
+    assert_near(compose_inverse(X_AB, X_BC), compose(inverse(X_AB), X_BC))
 
 
 @given(poses, vectors)
-def test_vectors_and_stations_change_frame(X_AB, v):
-    near(rotate_inverse(X_AB, rotate(X_AB, v)), v)
-    near(norm(rotate(X_AB, v)), norm(v))
-    near(station(X_AB, v), plus(position(X_AB), rotate(rotation_of(X_AB), v)))
+def test_rotations_of_vectors_and_stations(X_AB, v):
+    assert_near(rotate_inverse(X_AB, rotate(X_AB, v)), v)
+    assert_near(norm(rotate(X_AB, v)), norm(v))
+    assert_near(station(X_AB, v), plus(position(X_AB), rotate(rotation_of(X_AB), v)))
 
 
 @given(regular_angles, vectors)
-def test_angles_come_back(a, p):
-    near(angles_123(pose_from_angles(a, p)), a, 1e-9)
+def test_angles_of_a_pose_from_angles(a, p):
+    assert_near(angles_123(pose_from_angles(a, p)), a, 1e-9)
 
 
 @given(angles)
 def test_angles_give_the_rotation_even_near_the_singularity(a):
     X = pose_from_angles(a, (0.0, 0.0, 0.0))
-    near(pose_from_angles(angles_123(X), (0.0, 0.0, 0.0)), X, 1e-7)
+    assert_near(pose_from_angles(angles_123(X), (0.0, 0.0, 0.0)), X, 1e-7)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -105,23 +107,23 @@ def test_at_the_singularity_the_third_angle_is_zero(sign, first, third):
     a = angles_123(X)
     assert a[2] == 0.0
     assert a[1] == sign * math.pi / 2
-    near(pose_from_angles(a, (0.0, 0.0, 0.0))[:9], X)
+    assert_near(pose_from_angles(a, (0.0, 0.0, 0.0))[:9], X)
 
 
 @given(regular_angles, vectors)
 def test_rates_are_the_derivative_of_the_angles(a, rates):
     h = 1e-6
     w = angular_velocity_123(a, rates)
-    near(angle_rates_123(a, w), rates, 1e-9)
+    assert_near(angle_rates_123(a, w), rates, 1e-9)
     after = pose_from_angles(tuple(x + h * r for x, r in zip(a, rates, strict=True)), (0.0, 0.0, 0.0))
     before = pose_from_angles(tuple(x - h * r for x, r in zip(a, rates, strict=True)), (0.0, 0.0, 0.0))
     R_dot = (matrix(after) - matrix(before))[:3, :3] / (2 * h)
     skew = R_dot @ matrix(pose_from_angles(a, (0.0, 0.0, 0.0)))[:3, :3].T
-    near((skew[2, 1], skew[0, 2], skew[1, 0]), w, 1e-4)
+    assert_near((skew[2, 1], skew[0, 2], skew[1, 0]), w, 1e-4)
 
 
 @given(regular_angles, vectors, vectors)
-def test_moment_does_the_work_of_the_forces_on_the_angles(a, rates, f):
+def test_the_power_of_a_moment_is_that_of_forces_on_the_angles(a, rates, f):
     work = dot(f, rates)
     assert dot(moment_123(a, f), angular_velocity_123(a, rates)) == pytest.approx(work, abs=1e-9)
 
@@ -129,20 +131,20 @@ def test_moment_does_the_work_of_the_forces_on_the_angles(a, rates, f):
 @given(quaternions, vectors)
 def test_a_quaternion_of_any_length_gives_a_rotation(q, p):
     X = pose_from_quaternion(q, p)
-    near(matrix(X)[:3, :3] @ matrix(X)[:3, :3].T, np.eye(3))
+    assert_near(matrix(X)[:3, :3] @ matrix(X)[:3, :3].T, np.eye(3))
     assert np.linalg.det(matrix(X)[:3, :3]) == pytest.approx(1.0)
-    near(X, pose_from_quaternion(tuple(-3.0 * x for x in q), p))
+    assert_near(X, pose_from_quaternion(tuple(-3.0 * x for x in q), p))
 
 
-def test_quaternion_turns_the_right_way():
+def test_a_quaternion_turns_counterclockwise():
     half = math.sqrt(0.5)
-    near(
+    assert_near(
         rotate(pose_from_quaternion((half, 0.0, 0.0, half), (0.0, 0.0, 0.0)), (1.0, 0.0, 0.0)),
         (0.0, 1.0, 0.0),
     )
 
 
-def test_zero_quaternion_is_refused():
+def test_the_zero_quaternion_is_refused():
     with pytest.raises(ValueError, match="quaternion is zero"):
         pose_from_quaternion((0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
@@ -158,40 +160,42 @@ def test_quaternion_rates_turn_the_frame_and_keep_the_length(q, w):
     skew = (
         (matrix(after) - matrix(before))[:3, :3] / (2 * h) @ matrix(pose_from_quaternion(q, zero))[:3, :3].T
     )
-    near((skew[2, 1], skew[0, 2], skew[1, 0]), w, 1e-4)
+    assert_near((skew[2, 1], skew[0, 2], skew[1, 0]), w, 1e-4)
 
 
 @given(poses, st.tuples(small, small, small, small, small, small), vectors, vectors)
-def test_a_force_does_the_same_work_wherever_it_is_applied(X_GB, V_GB, p_GS, f):
+def test_the_power_of_a_force_is_that_at_its_point(X_GB, V_GB, p_GS, f):
     F_GB = np.zeros(6)
     add_force_at(F_GB, X_GB, p_GS, f)
     assert np.dot(F_GB, V_GB) == pytest.approx(dot(f, point_velocity(V_GB, X_GB, p_GS)), abs=1e-8)
     G = np.zeros(6)
     add_spatial_force(G, X_GB, p_GS, (1.0, 2.0, 3.0, *f))
-    near(G - F_GB, (1, 2, 3, 0, 0, 0))
-    near(moved(V_GB, minus(p_GS, position(X_GB)))[3:], point_velocity(V_GB, X_GB, p_GS))
+    assert_near(G - F_GB, (1, 2, 3, 0, 0, 0))
+    assert_near(moved(V_GB, minus(p_GS, position(X_GB)))[3:], point_velocity(V_GB, X_GB, p_GS))
 
 
 @given(angles, vectors)
-def test_a_pose_may_be_typed_in_several_ways(a, p):
+def test_a_pose_can_be_written_in_several_ways(a, p):
     X = pose_from_angles(a, p)
-    near(pose({"position": p, "angles": a}), X)
-    near(pose((p, a)), X)
-    near(pose(list(X)), X)
-    near(pose(np.array(X)), X)
-    near(pose(p), pose({"position": p}))
-    near(pose({"angles": a}), pose_from_angles(a, (0.0, 0.0, 0.0)))
+    assert_near(pose({"position": p, "angles": a}), X)
+    assert_near(pose((p, a)), X)
+    assert_near(pose(list(X)), X)
+    assert_near(pose(np.array(X)), X)
+    assert_near(pose(p), pose({"position": p}))
+    assert_near(pose({"angles": a}), pose_from_angles(a, (0.0, 0.0, 0.0)))
 
 
 def test_units_are_converted():
-    near(pose(["-300 mm", 0, "1 m"])[9:], (-0.3, 0.0, 1.0))
-    near(pose({"angles": [0, 0, "90 deg"]}), pose_from_angles((0.0, 0.0, math.pi / 2), (0.0, 0.0, 0.0)))
+    assert_near(pose(["-300 mm", 0, "1 m"])[9:], (-0.3, 0.0, 1.0))
+    assert_near(
+        pose({"angles": [0, 0, "90 deg"]}), pose_from_angles((0.0, 0.0, math.pi / 2), (0.0, 0.0, 0.0))
+    )
 
 
 def test_a_matrix_with_seven_digits_is_made_orthonormal():
     s = 0.7071068
     R = matrix(pose([s, -s, 0, s, s, 0, 0, 0, 1, 1, 2, 3]))[:3, :3]
-    near(R.T @ R, np.eye(3), 1e-15)
+    assert_near(R.T @ R, np.eye(3), 1e-15)
 
 
 @pytest.mark.parametrize(
@@ -213,22 +217,20 @@ def test_a_matrix_with_seven_digits_is_made_orthonormal():
         ([2, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0], "not orthonormal"),
     ],
 )
-def test_what_is_no_pose_is_refused(value, message):
+def test_invalid_poses_are_refused(value, message):
     with pytest.raises(ValueError, match=message):
         pose(value)
 
 
 def test_a_wrong_unit_is_refused():
-    import cosim
-
     with pytest.raises(cosim.CosimError, match="kg"):
         pose((0, 0, "3 kg"))
 
 
-def test_every_public_function_says_what_it_does():
+def test_every_public_function_has_a_docstring():
     functions = [
         value for name, value in vars(spatial).items() if callable(value) and not name.startswith("_")
     ]
-    documented = [f for f in functions if getattr(f, "__module__", "").startswith("cosim_mechanics")]
-    assert len(documented) > 25
-    assert all(f.__doc__ for f in documented)
+    own_functions = [f for f in functions if getattr(f, "__module__", "").startswith("cosim_mechanics")]
+    assert len(own_functions) > 25
+    assert all(f.__doc__ for f in own_functions)

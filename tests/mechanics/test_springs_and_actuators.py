@@ -1,4 +1,4 @@
-"""Springs between points and on coordinates, and forces that come from outside, in whole models."""
+"""Springs, dampers, actuators and applied forces in models, against closed forms."""
 
 import math
 
@@ -10,7 +10,7 @@ from cosim_mechanics import Multibody
 
 
 def bob(**values):
-    """A point mass that slides along x, and its spring to Ground."""
+    """Return a point mass that slides along x, with a spring to Ground."""
     model = Multibody("bob", gravity=(0, 0, 0))
     body = model.body("bob", mass=2.0, inertia=(0, 0, 0))
     model.joint("slider", child=body, q=0.7)
@@ -18,7 +18,7 @@ def bob(**values):
     return model
 
 
-def test_two_point_spring_pulls_along_its_line():
+def test_a_two_point_spring_pulls_along_its_line():
     state = bob(stiffness=50.0, free_length=0.5).build().default_state().realize(cosim.Stage.REPORT)
     assert state["spring.length"] == pytest.approx(0.7)
     assert state["spring.tension"] == pytest.approx(10.0)
@@ -27,14 +27,14 @@ def test_two_point_spring_pulls_along_its_line():
     assert state["energy.total"] == pytest.approx(1.0)
 
 
-def test_two_point_spring_swings_as_in_the_book():
+def test_a_mass_on_a_two_point_spring_oscillates():
     simulator = cosim.Simulator(bob(stiffness=50.0, free_length=0.5).build(), accuracy=1e-9)
     simulator.initialize()
     simulator.advance_to(1.0)
     assert simulator.state["bob_joint.position"] == pytest.approx(0.5 + 0.2 * math.cos(5.0), abs=1e-7)
 
 
-def test_two_point_damper_loses_what_it_takes():
+def test_a_damped_two_point_spring_balances_its_energy():
     model = Multibody("m")
     body = model.body("body", mass=2.0, inertia=(0.3, 0.2, 0.4), center_of_mass=(0.1, 0, 0))
     model.joint("free", child=body, u=(1, 2, 3, 0, 0, 1))
@@ -58,14 +58,14 @@ def test_two_point_damper_loses_what_it_takes():
     assert state["energy.total"] == pytest.approx(start, abs=1e-6)
 
 
-def test_points_that_coincide_have_no_line():
+def test_coinciding_points_of_a_spring_are_an_error():
     state = bob(stiffness=1.0, free_length=0.0).build().default_state()
     state["bob_joint.q"] = 0.0
     with pytest.raises(cosim.CosimError, match="spring.*coincide"):
         state.realize(cosim.Stage.POSITION)
 
 
-def test_coordinate_spring_acts_on_the_coordinate_it_names():
+def test_a_coordinate_spring_acts_on_one_coordinate():
     model = Multibody("m", gravity=(0, 0, 0))
     body = model.body("b", mass=1.0, inertia=(2, 2, 2))
     model.joint("planar", child=body, q=(0.1, 0.2, 0.3), u=(1, 2, 3))
@@ -78,7 +78,7 @@ def test_coordinate_spring_acts_on_the_coordinate_it_names():
     assert state["s.dissipated_energy_dot"] == pytest.approx(4.5)
 
 
-def test_applied_force_is_an_input_of_the_system():
+def test_an_applied_force_is_an_input_of_the_system():
     model = Multibody("m", gravity=(0, 0, 0))
     body = model.body("b", mass=2.0, inertia=(1, 1, 1))
     model.joint("free", child=body)
@@ -91,17 +91,16 @@ def test_applied_force_is_an_input_of_the_system():
     np.testing.assert_allclose(state["b.A_GB"], [0, 0, 3, 0, 3, 0])
 
 
-def test_actuator_turns_a_pin():
+def test_an_actuator_turns_a_pin():
     model = Multibody("m", gravity=(0, 0, 0))
     body = model.body("b", mass=2.0, inertia=(2, 2, 4))
     model.joint("pin", child=body)
     model.add("mechanics.actuator", "motor", coordinate="b_joint", effort=2.0)
-    assert model.build().default_state().realize(cosim.Stage.ACCELERATION)["b_joint.u_dot"] == pytest.approx(
-        0.5
-    )
+    state = model.build().default_state().realize(cosim.Stage.ACCELERATION)
+    assert state["b_joint.u_dot"] == pytest.approx(0.5)
 
 
-def test_an_actuator_between_two_bodies_follows_a_signal_and_its_work_is_counted():
+def test_an_actuator_between_two_bodies_follows_a_signal_and_supplies_energy():
     model = Multibody("car", gravity=(0, 0, 0))
     for name, place in (("car", 1.0), ("wheel", 0.4)):
         model.body(name, mass=3.0 if name == "car" else 1.0, inertia=(0, 0, 0))

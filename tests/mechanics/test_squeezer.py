@@ -1,4 +1,4 @@
-"""Andrews' squeezer: seven bodies, three loops, with a constraint as a user writes it.
+"""Andrews' squeezer: seven bodies and three loops, which a constraint of a user closes.
 
 Data and reference values are those of the IVP test set's problem "andrews" as the R package deTestSet
 (ex_andrews.R) and the project pySDC (AndrewsSqueezingMechanismDAE) state them.
@@ -37,7 +37,7 @@ A, B, C = (-0.06934, -0.00227, 0), (-0.03635, 0.03273, 0), (0.014, 0.072, 0)
 
 
 class PlanarLoop(cosim_mechanics.Constraint):
-    """Two points that have the same x and y."""
+    """Two points have the same x and y."""
 
     equations = 2
 
@@ -60,8 +60,9 @@ class PlanarLoop(cosim_mechanics.Constraint):
 
 
 def squeezer():
+    """Return the system of the squeezer at its published start."""
     model = Multibody("squeezer", gravity=(0, 0, 0))
-    bodies = {  # mass, moment of inertia, centre of mass, parent, where on it
+    bodies = {  # mass, moment of inertia, centre of mass, parent, place of the pin on it
         "k1": (0.04325, 2.194e-6, (0.00092, 0, 0), "ground", (0, 0, 0)),
         "k2": (0.00365, 4.410e-7, (-0.0115, 0, 0), "k1", (0.007, 0, 0)),
         "k3": (0.02373, 5.255e-6, (0.01043, -0.01874, 0), "ground", B),
@@ -72,8 +73,8 @@ def squeezer():
     }
     for name, (mass, moment, center, _, _) in bodies.items():
         model.body(name, mass=mass, center_of_mass=center, inertia=(moment, moment, moment))
-    for name, (*_, parent, where) in bodies.items():
-        model.joint("pin", child=name, parent=parent, frame_on_parent=where, q=START[name])
+    for name, (*_, parent, place) in bodies.items():
+        model.joint("pin", child=name, parent=parent, frame_on_parent=place, q=START[name])
     tip = {"body1": "k2", "point1": (-0.028, 0, 0)}
     for i, (name, point) in enumerate(
         {"k3": (0, -0.035, 0), "k4": (0, -0.02, 0), "k6": (0.02, 0, 0)}.items()
@@ -93,12 +94,12 @@ def squeezer():
     return model.build()
 
 
-def test_start_and_end_are_the_published_ones():
+def test_accelerations_multipliers_and_end_are_the_published_ones():
     system = squeezer()
     state = system.default_state()
     state.realize(cosim.Stage.ACCELERATION)
-    found = [state.y_dot[system.nq + system.variables[f"{k}_joint.q"].slot.offset] for k in START]
-    assert found == pytest.approx(U_DOT, rel=1e-10, abs=1e-6)
+    accelerations = [state.y_dot[system.nq + system.variables[f"{k}_joint.q"].slot.offset] for k in START]
+    assert accelerations == pytest.approx(U_DOT, rel=1e-10, abs=1e-6)
     multipliers = np.concatenate([state[f"loop{i}.multipliers"] for i in range(3)])
     assert multipliers == pytest.approx(MULTIPLIERS, rel=1e-10, abs=1e-8)
     simulator = cosim.Simulator(system, state, accuracy=1e-10)
@@ -107,7 +108,7 @@ def test_start_and_end_are_the_published_ones():
     assert end == pytest.approx(END, abs=2e-7)
 
 
-def test_generalized_alpha_follows_it():
+def test_generalized_alpha_has_order_2():
     errors = []
     for step in (2e-5, 1e-5):
         simulator = cosim.Simulator(squeezer(), integrator="integrators.generalized_alpha", fixed_step=step)

@@ -1,4 +1,4 @@
-"""Public models against MuJoCo, where it and packages that bring models are installed."""
+"""Public models against MuJoCo, if it and packages with models are installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DATA = Path(__file__).parent.parent / "data" / "robots"
 KINOVA = "dm_control/third_party/kinova"
 SUITE, GYM = "dm_control/suite", "gymnasium/envs/mujoco/assets"
 HANDS = "gymnasium_robotics/envs/assets"
-SOME = (
+FILES = (
     *(f"{SUITE}/{name}.xml" for name in ("acrobot", "cartpole", "cheetah", "fish", "hopper", "humanoid")),
     *(f"{SUITE}/{name}.xml" for name in ("humanoid_CMU", "manipulator", "pendulum", "quadruped", "walker")),
     *("dm_control/locomotion/walkers/assets/rodent.xml", f"{KINOVA}/jaco_arm.xml"),
@@ -25,35 +25,37 @@ SOME = (
 )
 
 
-def made_by_mujoco(path: Path) -> Any:
+def mujoco_case(path: Path) -> Any:
+    """Return a case that MuJoCo computes; skip the test without MuJoCo."""
     mujoco = pytest.importorskip("mujoco")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return case_of(path, mujoco)
 
 
-def found(file: str) -> Path:
+def path_of(file: str) -> Path:
+    """Return the path of a file of a package; skip the test without the package."""
     package, _, rest = file.partition("/")
-    place = importlib.util.find_spec(package)
-    if place is None or not place.submodule_search_locations:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
         pytest.skip(f"{package} is not installed")
-    return Path(next(iter(place.submodule_search_locations))) / rest
+    return Path(next(iter(spec.submodule_search_locations))) / rest
 
 
-@pytest.mark.parametrize("file", SOME)
+@pytest.mark.parametrize("file", FILES)
 def test_public_models(file: str) -> None:
-    path = found(file)
+    path = path_of(file)
     if "kinova" in file:
         pytest.importorskip("trimesh")  # its masses follow from surfaces
-    wrong, off, apart = differences(path, made_by_mujoco(path))
-    assert wrong < 1e-10
-    assert off < 1e-10
-    assert apart < 1e-12
+    largest = differences(path, mujoco_case(path))
+    assert largest.accelerations < 1e-10
+    assert largest.mass_matrix < 1e-10
+    assert largest.poses < 1e-12
 
 
-def test_the_recorded_case_is_what_mujoco_says() -> None:
+def test_the_recorded_case_is_that_of_mujoco() -> None:
     recorded = json.loads((DATA / "crane.json").read_text("utf-8"))
-    made = made_by_mujoco(DATA / "crane.xml")
-    assert made["values"].keys() == recorded["values"].keys()
+    case = mujoco_case(DATA / "crane.xml")
+    assert case["values"].keys() == recorded["values"].keys()
     for key in ("accelerations", "mass matrix"):
-        assert made[key] == [pytest.approx(row, rel=1e-9, abs=1e-12) for row in recorded[key]]
+        assert case[key] == [pytest.approx(row, rel=1e-9, abs=1e-12) for row in recorded[key]]

@@ -1,4 +1,4 @@
-"""Public robots against Pinocchio, where it and example-robot-data are installed."""
+"""Public robots against Pinocchio, if it and example-robot-data are installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cosim_mechanics import Multibody
 
 ROOT = Path(sys.prefix) / "lib" / f"python3.{sys.version_info.minor}" / "site-packages" / "cmeel.prefix"
 ROBOTS = ROOT / "share" / "example-robot-data" / "robots"
-SOME = (
+FILES = (
     "panda_description/urdf/panda.urdf",
     "laikago_description/urdf/laikago.urdf",
     "allegro_hand_description/urdf/allegro_right_hand.urdf",
@@ -23,8 +23,14 @@ SOME = (
 )
 
 
+def new_names(robot: Any) -> dict[str, str]:
+    """Return the names of parts by those of the file, where the remarks say that they differ."""
+    remarks = [remark.split("' is called ") for remark in robot.remarks if "' is called " in remark]
+    return {old[1:]: new for old, new in remarks}
+
+
 def compare(path: Path, base: str) -> tuple[float, float]:
-    """Largest difference of accelerations, relative to the largest acceleration; that of poses."""
+    """Return the largest difference of accelerations, relative to the largest one, and that of poses."""
     pinocchio = pytest.importorskip("pinocchio")
     peer = pinocchio.buildModelFromUrdf(
         str(path), *([pinocchio.JointModelFreeFlyer()] if base == "free" else [])
@@ -33,14 +39,16 @@ def compare(path: Path, base: str) -> tuple[float, float]:
     ignored = ("CoordinateStop", "CoordinateDamper", "CoordinateFriction", "CoordinateCoupler")
     for name in [name for name, part in robot.parts.items() if type(part).__name__ in ignored]:
         del robot.parts[name]  # Pinocchio's forward dynamics have none of these
-    names = {old: new for new, old in renamed(robot).items()}
+    names = new_names(robot)
     random, state, data = np.random.default_rng(3), robot.build().default_state(), peer.createData()
-    q, v, tau, places = pinocchio.neutral(peer), np.zeros(peer.nv), np.zeros(peer.nv), []
+    q, v, tau = pinocchio.neutral(peer), np.zeros(peer.nv), np.zeros(peer.nv)
+    # for each joint its name, its place in v, and how our accelerations follow: matrix and bias
+    joints = []
     for number in range(1, peer.njoints):
-        joint, old = peer.joints[number], peer.names[number]
-        name = "base_joint" if old == "root_joint" else names.get(old, old)
+        joint, peer_name = peer.joints[number], peer.names[number]
+        name = "base_joint" if peer_name == "root_joint" else names.get(peer_name, peer_name)
         if name not in robot.parts:
-            continue  # it moves no mass
+            continue  # a joint that moves no mass is fixed
         i, j = joint.idx_q, joint.idx_v
         if joint.nv == 1:
             x, v[j], effort = random.uniform(-1, 1, 3)
@@ -48,7 +56,7 @@ def compare(path: Path, base: str) -> tuple[float, float]:
             state[f"{name}.q"], state[f"{name}.u"] = [x], [v[j]]
             if f"{name}_motor" in robot.parts:
                 state[f"{name}_motor.effort"] = tau[j] = effort
-            places.append((name, j, np.eye(1), np.zeros(1)))
+            joints.append((name, j, np.eye(1), np.zeros(1)))
         else:
             turn, v[j : j + 6] = (
                 pinocchio.Quaternion(*random.uniform(0.1, 1, 4)).normalized(),
@@ -59,38 +67,33 @@ def compare(path: Path, base: str) -> tuple[float, float]:
             swap = np.block([[zero, R], [R, zero]])
             state[f"{name}.q"] = [turn.w, turn.x, turn.y, turn.z, 0.1, 0.2, 0.3]
             state[f"{name}.u"] = swap @ v[j : j + 6]
-            places.append((name, j, swap, np.append(np.zeros(3), R @ np.cross(w, v[j : j + 3]))))
+            joints.append((name, j, swap, np.append(np.zeros(3), R @ np.cross(w, v[j : j + 3]))))
     state.realize(cosim.Stage.ACCELERATION)
     expected = pinocchio.aba(peer, data, q, v, tau)
-    wrong = 0.0
-    for name, j, turned, more in places:
-        there = turned @ expected[j : j + len(more)] + more
-        wrong = max(wrong, float(np.abs(np.ravel(state[f"{name}.u_dot"]) - there).max()))
+    acceleration_error = 0.0
+    for name, j, matrix, bias in joints:
+        u_dot = matrix @ expected[j : j + len(bias)] + bias
+        difference = np.abs(np.ravel(state[f"{name}.u_dot"]) - u_dot).max()
+        acceleration_error = max(acceleration_error, float(difference))
     pinocchio.framesForwardKinematics(peer, data, q)
-    apart = 0.0
+    pose_error = 0.0
     for frame, pose in zip(peer.frames, data.oMf, strict=True):
         name = names.get(frame.name, frame.name)
         if frame.type == pinocchio.FrameType.BODY and "mass" in getattr(
             robot.parts.get(name), "declarations", ()
         ):
-            there = np.append(pose.rotation.ravel(), pose.translation)
-            apart = max(apart, float(np.abs(np.ravel(state[f"{name}.X_GB"]) - there).max()))
-    return wrong / float(np.abs(expected).max()), apart
-
-
-def renamed(robot: Any) -> dict[str, str]:
-    """Old names by new ones, from the remarks."""
-    told = [remark.split("' is called ") for remark in robot.remarks if "' is called " in remark]
-    return {new: old[1:] for old, new in told}
+            X_GB = np.append(pose.rotation.ravel(), pose.translation)
+            pose_error = max(pose_error, float(np.abs(np.ravel(state[f"{name}.X_GB"]) - X_GB).max()))
+    return acceleration_error / float(np.abs(expected).max()), pose_error
 
 
 @pytest.mark.by_turns
 @pytest.mark.parametrize("base", ["fixed", "free"])
-@pytest.mark.parametrize("file", SOME)
+@pytest.mark.parametrize("file", FILES)
 def test_forward_dynamics(file: str, base: str) -> None:
     path = ROBOTS / file
     if not path.is_file():
         pytest.skip("example-robot-data is not installed")
-    wrong, apart = compare(path, base)
-    assert wrong < 1e-10
-    assert apart < 1e-12
+    acceleration_error, pose_error = compare(path, base)
+    assert acceleration_error < 1e-10
+    assert pose_error < 1e-12

@@ -1,4 +1,4 @@
-"""A robot as a native FMU in one command."""
+"""A robot is exported as a native FMU with one command."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_joints_are_inputs_and_outputs(tmp_path: Path, monkeypatch: pytest.Monke
     assert main(["export", str(DATA / "crane.xml"), "--native"]) == 0
     values = {"slew_motor.effort": 3.0, "luff_motor.target": 0.4, "spin_motor.target_rate": 5.0}
     outputs = ["slew.angle", "luff.angle", "spin.rate", "counter_spin.angle", "telescope.position"]
-    found = fmpy.simulate_fmu(
+    fmu_result = fmpy.simulate_fmu(
         "crane.fmu", stop_time=0.5, output_interval=0.05, start_values=values, output=outputs
     )
     model: Any = Multibody.from_mjcf(DATA / "crane.xml")
@@ -34,4 +34,4 @@ def test_joints_are_inputs_and_outputs(tmp_path: Path, monkeypatch: pytest.Monke
     for name in outputs:
         expected = np.ravel(result[name])
         assert np.ptp(expected) > 1e-3
-        np.testing.assert_allclose(found[name], expected[-len(found[name]) :], rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(fmu_result[name], expected[-len(fmu_result[name]) :], rtol=1e-4, atol=1e-4)

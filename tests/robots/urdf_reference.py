@@ -1,4 +1,4 @@
-"""A second road from URDF to accelerations: Lagrange's equations, derivatives by complex steps."""
+"""Reference accelerations of a URDF file, by Lagrange's equations with derivatives by complex steps."""
 
 from __future__ import annotations
 
@@ -11,28 +11,32 @@ import numpy as np
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 STEP = 1e-30
+"""The complex step: so small that the derivative is exact."""
 
 
 def rotation(axis: Any, angle: Any) -> Any:
+    """Return the rotation about an axis by an angle, which may be complex."""
     x, y, z = np.asarray(axis, dtype=float) / np.linalg.norm(np.asarray(axis, dtype=float))
     skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * (skew @ skew)
 
 
 def numbers(element: Any, key: str, default: str) -> Any:
+    """Return the numbers of an attribute; the default if there is no element or no attribute."""
     return np.array([float(x) for x in (default if element is None else element.get(key, default)).split()])
 
 
 def origin(element: Any) -> tuple[Any, Any]:
-    found = element.find("origin")
-    roll, pitch, yaw = numbers(found, "rpy", "0 0 0")
-    turned = rotation((0, 0, 1), yaw) @ rotation((0, 1, 0), pitch) @ rotation((1, 0, 0), roll)
-    return turned, numbers(found, "xyz", "0 0 0")
+    """Return rotation and position of the origin of an element."""
+    child = element.find("origin")
+    roll, pitch, yaw = numbers(child, "rpy", "0 0 0")
+    R = rotation((0, 0, 1), yaw) @ rotation((0, 1, 0), pitch) @ rotation((1, 0, 0), roll)
+    return R, numbers(child, "xyz", "0 0 0")
 
 
 @dataclass
 class Reference:
-    """The tree of a file; q and u have one number for each joint that moves, in the order of the file."""
+    """The tree of a file; q and u have one number for each moving joint, in the order of the file."""
 
     path: Path
 
@@ -45,21 +49,21 @@ class Reference:
         self.root = next(name for name in self.links if name not in children)
 
     def poses(self, q: Any) -> dict[str, Any]:
-        """Rotation, position, and Jacobians of the link's origin (angular, linear)."""
+        """Return rotation, position and Jacobians (angular, linear) of the origin of each link."""
         count = len(self.moving)
         zero = np.zeros((3, count), dtype=complex)
-        found = {self.root: (np.eye(3) + 0j, np.zeros(3) + 0j, zero, zero)}
+        poses = {self.root: (np.eye(3) + 0j, np.zeros(3) + 0j, zero, zero)}
         waiting = [*self.joints]
         while waiting:
             joint = waiting.pop(0)
             parent = joint.find("parent").get("link")
-            if parent not in found:
+            if parent not in poses:
                 waiting.append(joint)
                 continue
-            R, p, J_W, J_V = found[parent]
-            turned, shift = origin(joint)
+            R, p, J_W, J_V = poses[parent]
+            R_joint, shift = origin(joint)
             arm = R @ shift
-            R, p = R @ turned, p + arm
+            R, p = R @ R_joint, p + arm
             J_W, J_V = J_W.copy(), J_V + np.cross(J_W.T, arm).T
             if joint.get("type") != "fixed":
                 i = self.moving.index(joint.get("name"))
@@ -72,20 +76,21 @@ class Reference:
                 else:
                     J_W[:, i] += R @ axis
                     R = R @ rotation(axis, q[i])
-            found[joint.find("child").get("link")] = (R, p, J_W, J_V)
-        return found
+            poses[joint.find("child").get("link")] = (R, p, J_W, J_V)
+        return poses
 
     def mass_and_potential(self, q: Any) -> tuple[Any, Any]:
+        """Return the mass matrix and the potential energy."""
         M, V = np.zeros((len(self.moving),) * 2, dtype=complex), 0j
         for name, (R, p, J_W, J_V) in self.poses(q).items():
             inertial = self.links[name].find("inertial")
             if inertial is None:
                 continue
-            turned, center = origin(inertial)
+            R_inertia, center = origin(inertial)
             mass = float(inertial.find("mass").get("value"))
             get = inertial.find("inertia").get
             xx, yy, zz, xy, xz, yz = (float(get(f"i{k}")) for k in ("xx", "yy", "zz", "xy", "xz", "yz"))
-            axes = R @ turned
+            axes = R @ R_inertia
             inertia = axes @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ axes.T
             arm = R @ center
             J_C = J_V + np.cross(J_W.T, arm).T
@@ -94,13 +99,13 @@ class Reference:
         return M, V
 
     def equations(self, q: Any, u: Any) -> tuple[Any, Any]:
-        """Mass matrix, and the generalized forces of gravity and motion: M u' = tau + forces."""
+        """Return the mass matrix and the generalized forces of gravity and motion: M u' = tau + forces."""
         count = len(self.moving)
-        slopes, pull = [], np.zeros(count)
+        mass_slopes, potential_slopes = [], np.zeros(count)
         for i in range(count):
             M, V = self.mass_and_potential(q + 1j * STEP * (np.arange(count) == i))
-            slopes.append(M.imag / STEP)
-            pull[i] = V.imag / STEP
-        rate = sum(slope * speed for slope, speed in zip(slopes, u, strict=True))
-        gained = np.array([0.5 * u @ slope @ u for slope in slopes])
-        return self.mass_and_potential(q + 0j)[0].real, gained - rate @ u - pull
+            mass_slopes.append(M.imag / STEP)
+            potential_slopes[i] = V.imag / STEP
+        mass_rate = sum(slope * speed for slope, speed in zip(mass_slopes, u, strict=True))
+        kinetic_slopes = np.array([0.5 * u @ slope @ u for slope in mass_slopes])
+        return self.mass_and_potential(q + 0j)[0].real, kinetic_slopes - mass_rate @ u - potential_slopes

@@ -1,4 +1,4 @@
-"""Blocks: each with the contract and against what its law says."""
+"""Blocks with kinks, switches and samples, compared with their laws."""
 
 import math
 
@@ -29,7 +29,7 @@ class TestUnitDelay(MeasureContract):
     make = staticmethod(lambda: UnitDelay(period=0.1, offset=0.05))
 
 
-def driven(kind: str, **values: object) -> cosim.Simulator:
+def driven_by_a_wave(kind: str, **values: object) -> cosim.Simulator:
     model = cosim.Model("driven")
     model.add("measures.sinusoid", "wave", amplitude="2 V", frequency=3.0)
     model.add(kind, "block", source="wave", **values)
@@ -38,6 +38,7 @@ def driven(kind: str, **values: object) -> cosim.Simulator:
 
 
 def integral(law: object, until: float) -> float:
+    """Integrate a law of the source `2 sin 3t` with the midpoint rule."""
     t = (np.arange(2_000_000) + 0.5) * until / 2_000_000
     return float(np.mean(law(2.0 * np.sin(3.0 * t)))) * until
 
@@ -50,20 +51,22 @@ def integral(law: object, until: float) -> float:
     ],
 )
 def test_kinks_are_located(kind: str, law: object) -> None:
-    simulator = driven(kind, lower="-1000 mV", upper="1.5 V")
+    simulator = driven_by_a_wave(kind, lower="-1000 mV", upper="1.5 V")
     simulator.advance_to(2.5)
     assert simulator.state.realize()["area"] == pytest.approx(integral(law, 2.5), abs=2e-8)
     assert simulator.state["block.kinks"] == 5  # four in the first turn, one upwards in the second
 
 
-def test_bounds_that_are_exchanged() -> None:
-    simulator = driven("signals.limiter", lower=2.0, upper=1.0)
+def test_a_lower_bound_above_the_upper_one_is_refused() -> None:
+    simulator = driven_by_a_wave("signals.limiter", lower=2.0, upper=1.0)
     with pytest.raises(cosim.CosimError, match="lower bound"):
         simulator.initialize()
 
 
 def test_a_hysteresis_switches_at_its_thresholds() -> None:
-    simulator = driven("signals.hysteresis", lower="-1 V", upper="1 V", on_value="3 N", off_value="-1 N")
+    simulator = driven_by_a_wave(
+        "signals.hysteresis", lower="-1 V", upper="1 V", on_value="3 N", off_value="-1 N"
+    )
     up, down = math.asin(0.5) / 3.0, (math.pi + math.asin(0.5)) / 3.0
     simulator.advance_to(2.0)
     state = simulator.state.realize()
@@ -73,14 +76,14 @@ def test_a_hysteresis_switches_at_its_thresholds() -> None:
 
 
 @pytest.mark.parametrize(("starts_on", "value"), [(False, 0.0), (True, 1.0)])
-def test_a_hysteresis_begins_as_it_is_told(starts_on: bool, value: float) -> None:
-    simulator = driven("signals.hysteresis", lower=-1.0, upper=1.0, starts_on=starts_on)
+def test_a_hysteresis_starts_on_or_off(starts_on: bool, value: float) -> None:
+    simulator = driven_by_a_wave("signals.hysteresis", lower=-1.0, upper=1.0, starts_on=starts_on)
     simulator.initialize()
     assert simulator.state.realize()["block"] == value
 
 
 def test_a_unit_delay_is_one_sample_late() -> None:
-    simulator = driven("signals.unit_delay", period=0.1, offset=0.05, value="7 V")
+    simulator = driven_by_a_wave("signals.unit_delay", period=0.1, offset=0.05, value="7 V")
     for t in (0.01, 0.07, 0.16, 0.24, 0.26, 1.01):
         simulator.advance_to(t)
         last = math.floor((t - 0.05) / 0.1) - 1
@@ -88,7 +91,7 @@ def test_a_unit_delay_is_one_sample_late() -> None:
         assert simulator.state.realize()["block"] == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_hysteresis_follows_jumps_at_once() -> None:
+def test_a_hysteresis_switches_at_jumps_of_its_source() -> None:
     model = cosim.Model("pulses")
     model.add("signals.pulse", "pulse", amplitude=5.0, period=0.5, width=0.4)
     model.add("signals.hysteresis", "relay", source="pulse", lower=1.0, upper=2.0)

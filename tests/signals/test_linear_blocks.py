@@ -1,4 +1,4 @@
-"""Transfer functions and state space: against SciPy's simulation of the same."""
+"""Transfer functions and state-space blocks, compared with SciPy's simulations of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import cosim
 from cosim.testing import MeasureContract
 from cosim_signals.state_space import StateSpace
 from cosim_signals.transfer_function import TransferFunction
+
+TIMES = np.linspace(0.05, 2.0, 14)
 
 
 class TestTransferFunction(MeasureContract):
@@ -28,16 +30,18 @@ class TestStateSpace(MeasureContract):
     )
 
 
-def driven(kind: str, times: np.ndarray, **values: object) -> tuple[np.ndarray, cosim.Simulator]:
+def driven_by_a_ramp(
+    kind: str, times: np.ndarray, **parameters: object
+) -> tuple[np.ndarray, cosim.Simulator]:
     model = cosim.Model("driven")
     model.add("signals.ramp", "input", height=2.0, duration=0.7, start_time=0.2, offset=0.5)
-    model.add(kind, "block", source="input", **values)
+    model.add(kind, "block", source="input", **parameters)
     simulator = cosim.Simulator(model.build(), integrator="integrators.dormand_prince", accuracy=1e-10)
-    found = []
+    values = []
     for t in times:
         simulator.advance_to(t)
-        found.append(simulator.state.realize()["block"])
-    return np.array(found), simulator
+        values.append(simulator.state.realize()["block"])
+    return np.array(values), simulator
 
 
 def reference(system: signal.lti, times: np.ndarray, x0: object = None) -> np.ndarray:
@@ -45,9 +49,6 @@ def reference(system: signal.lti, times: np.ndarray, x0: object = None) -> np.nd
     u = 0.5 + 2.0 * np.clip((fine - 0.2) / 0.7, 0.0, 1.0)
     _, y, _ = signal.lsim(system, u, fine, X0=x0)
     return np.interp(times, fine, y)
-
-
-TIMES = np.linspace(0.05, 2.0, 14)
 
 
 @pytest.mark.parametrize(
@@ -60,15 +61,19 @@ TIMES = np.linspace(0.05, 2.0, 14)
         ([1.0, 3.0, 2.0], [1.0, 6.0, 11.0, 6.0, 0.0, 0.0]),
     ],
 )
-def test_a_transfer_function_answers_as_scipy_says(numerator: list[float], denominator: list[float]) -> None:
-    found, _ = driven("signals.transfer_function", TIMES, numerator=numerator, denominator=denominator)
-    assert found == pytest.approx(reference(signal.lti(numerator, denominator), TIMES), abs=2e-7)
+def test_a_transfer_function_agrees_with_scipy(numerator: list[float], denominator: list[float]) -> None:
+    values, _ = driven_by_a_ramp(
+        "signals.transfer_function", TIMES, numerator=numerator, denominator=denominator
+    )
+    assert values == pytest.approx(reference(signal.lti(numerator, denominator), TIMES), abs=2e-7)
 
 
-def test_it_may_begin_in_the_steady_state() -> None:
-    values = {"numerator": [1.0, 8.0], "denominator": [2.0, 0.4, 5.0], "starts_steady": True}
-    found, simulator = driven("signals.transfer_function", np.array([0.0, 0.1, 0.19]), **values)
-    assert found == pytest.approx(0.5 * 8.0 / 5.0)
+def test_a_transfer_function_may_start_in_the_steady_state() -> None:
+    parameters = {"numerator": [1.0, 8.0], "denominator": [2.0, 0.4, 5.0], "starts_steady": True}
+    values, simulator = driven_by_a_ramp(
+        "signals.transfer_function", np.array([0.0, 0.1, 0.19]), **parameters
+    )
+    assert values == pytest.approx(0.5 * 8.0 / 5.0)
     assert simulator.state["block.value_dot"] == pytest.approx(0.0, abs=1e-12)
 
 
@@ -76,18 +81,18 @@ def test_units_of_a_transfer_function() -> None:
     model = cosim.Model("units")
     model.add("signals.step", "force", height="2 kN")
     model.add(
-        "signals.transfer_function", "answer", source="force", numerator=["3 mm/N"], denominator=[1.0, 1.0]
+        "signals.transfer_function", "length", source="force", numerator=["3 mm/N"], denominator=[1.0, 1.0]
     )
     system = model.build()
-    assert cosim.parse_quantity(f"1 {system.signal('answer').units[0]}", "m") > 0.0
+    unit = system.signal("length").units[0]
+    assert cosim.parse_quantity(f"1 {unit}", "m") > 0.0
     simulator = cosim.Simulator(system, accuracy=1e-9)
     simulator.advance_to(40.0)
-    name = system.signal("answer").units[0]
-    assert cosim.parse_quantity(f"{simulator.state.realize()['answer']} {name}", "m") == pytest.approx(6.0)
+    assert cosim.parse_quantity(f"{simulator.state.realize()['length']} {unit}", "m") == pytest.approx(6.0)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "text"),
+    ("parameters", "message"),
     [
         ({"numerator": [1, 2, 3], "denominator": [1, 2]}, "numerator is of order 2, denominator of order 1"),
         ({"numerator": [1.0], "denominator": [0.0, 1.0]}, "denominator begins with 0"),
@@ -95,19 +100,19 @@ def test_units_of_a_transfer_function() -> None:
         ({"numerator": [1.0], "denominator": [1.0, 2.0], "x": [1.0, 2.0]}, "they go together"),
     ],
 )
-def test_quotients_that_are_none(wrong: dict[str, object], text: str) -> None:
-    with pytest.raises(cosim.ModelError, match=text):
-        TransferFunction(**wrong)
+def test_impossible_transfer_functions_are_refused(parameters: dict[str, object], message: str) -> None:
+    with pytest.raises(cosim.ModelError, match=message):
+        TransferFunction(**parameters)
 
 
-def test_a_state_space_answers_as_scipy_says() -> None:
+def test_a_state_space_agrees_with_scipy() -> None:
     A, B, C = [[0.0, 1.0], [-4.0, -0.4]], [[0.0], [1.0]], [[1.0, 0.5]]
-    found, _ = driven("signals.state_space", TIMES, A=A, B=B, C=C, D=0.3, x=[0.1, -0.2])
+    values, _ = driven_by_a_ramp("signals.state_space", TIMES, A=A, B=B, C=C, D=0.3, x=[0.1, -0.2])
     expected = reference(signal.StateSpace(A, B, C, [[0.3]]), TIMES, [0.1, -0.2])
-    assert found.shape == (14,) and found == pytest.approx(expected, abs=2e-7)
+    assert values.shape == (14,) and values == pytest.approx(expected, abs=2e-7)
 
 
-def test_several_inputs_and_outputs() -> None:
+def test_a_state_space_with_several_inputs_and_outputs() -> None:
     A, B = [[-1.0, 0.5], [0.0, -3.0]], [[1.0, 0.0, 2.0], [0.0, 1.0, 0.0]]
     C, D = [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 4.0, 0.0]]
     model = cosim.Model("several")
@@ -122,7 +127,7 @@ def test_several_inputs_and_outputs() -> None:
     assert state["limited"] == pytest.approx(np.minimum(state["block"], 5.0))
 
 
-def test_matrices_that_do_not_go_together() -> None:
+def test_matrices_of_different_shapes_are_refused() -> None:
     with pytest.raises(cosim.ModelError, match="C has the shape"):
         StateSpace(A=[[0, 1], [2, 3]], B=[0, 1], C=[1, 2, 3])
     with pytest.raises(cosim.ModelError, match="A has the shape"):

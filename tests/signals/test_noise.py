@@ -1,4 +1,4 @@
-"""Random signals: reproducible, of the spectrum that they promise, whatever the steps are."""
+"""Random signals are reproducible, independent of the steps, and have the documented spectrum."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TestRandomRoad(MeasureContract):
 
 
 @pytest.mark.parametrize(
-    ("counter", "key", "words"),
+    ("counter", "key", "expected"),
     [  # tests/kat_vectors of Random123, threefry2x32 20
         ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
         ((0xFFFFFFFF,) * 2, (0xFFFFFFFF,) * 2, (0x1CB996FC, 0xBB002BE7)),
@@ -32,9 +32,9 @@ class TestRandomRoad(MeasureContract):
     ],
 )
 def test_the_numbers_are_those_of_random123(
-    counter: tuple[int, int], key: tuple[int, int], words: tuple[int, int]
+    counter: tuple[int, int], key: tuple[int, int], expected: tuple[int, int]
 ) -> None:
-    assert threefry(*counter, *key) == words
+    assert threefry(*counter, *key) == expected
 
 
 def test_numbers_of_the_normal_distribution() -> None:
@@ -45,45 +45,47 @@ def test_numbers_of_the_normal_distribution() -> None:
 
 
 def test_streams_and_seeds_share_no_number() -> None:
-    found = {
+    numbers = {
         uniform_pair(seed, stream, i)
         for seed in (0.0, 1.0, 2.0**40)
         for stream in (0, 1)
         for i in range(-9, 9)
     }
-    assert len(found) == 3 * 2 * 18
+    assert len(numbers) == 3 * 2 * 18
 
 
-def along(kind: str, times: np.ndarray, **values: object) -> np.ndarray:
+def samples_of(kind: str, times: np.ndarray, **parameters: object) -> np.ndarray:
     model = cosim.Model("random")
-    model.add(kind, "noise", **values)
+    model.add(kind, "noise", **parameters)
     state = model.build().default_state()
-    found = []
+    values = []
     for t in times:
         state.set_time(t)
-        found.append(state.realize(cosim.Stage.TIME)["noise"])
-    return np.array(found)
+        values.append(state.realize(cosim.Stage.TIME)["noise"])
+    return np.array(values)
 
 
-def test_noise_has_the_spectrum_that_it_promises() -> None:
+def test_noise_has_a_flat_spectrum_up_to_its_bandwidth() -> None:
     rate, count = 64.0, 1 << 14
-    found = along("signals.noise", np.arange(count) / rate, standard_deviation=3.0, bandwidth=10.0, seed=11)
-    assert found.std() == pytest.approx(3.0, rel=0.03)
-    frequency, density = signal.welch(found, rate, nperseg=512)
+    samples = samples_of(
+        "signals.noise", np.arange(count) / rate, standard_deviation=3.0, bandwidth=10.0, seed=11
+    )
+    assert samples.std() == pytest.approx(3.0, rel=0.03)
+    frequency, density = signal.welch(samples, rate, nperseg=512)
     within = density[(frequency > 0.5) & (frequency < 9.0)]
     assert within.mean() == pytest.approx(9.0 / 10.0, rel=0.05)
     assert density[frequency > 11.5].max() < 0.01 * within.mean()
 
 
 def test_noise_is_as_strong_between_its_samples_as_at_them() -> None:
-    place = np.arange(4000) / 20.0
+    times = np.arange(4000) / 20.0
     for shift in (0.0, 0.25, 0.5):
-        found = along("signals.noise", place + shift / 20.0, bandwidth=10.0, seed=4)
-        assert found.std() == pytest.approx(1.0, rel=0.04), shift
+        samples = samples_of("signals.noise", times + shift / 20.0, bandwidth=10.0, seed=4)
+        assert samples.std() == pytest.approx(1.0, rel=0.04), shift
 
 
 @pytest.mark.parametrize("step", [1e-3, 7e-4])
-def test_noise_depends_on_no_step(step: float) -> None:
+def test_noise_is_independent_of_the_steps(step: float) -> None:
     model = cosim.Model("driven")
     model.add("signals.noise", "noise", standard_deviation="2 N", bandwidth="20 Hz", seed=9)
     model.add("measures.integrate", "sum", source="noise")
@@ -97,7 +99,7 @@ def test_noise_depends_on_no_step(step: float) -> None:
     assert (
         fixed.state["noise"]
         == varying.state["noise"]
-        == along("signals.noise", np.array([0.7]), standard_deviation=2.0, bandwidth=20.0, seed=9)[0]
+        == samples_of("signals.noise", np.array([0.7]), standard_deviation=2.0, bandwidth=20.0, seed=9)[0]
     )
     assert fixed.state["sum"] == pytest.approx(varying.state["sum"], abs=1e-6)
 
@@ -126,9 +128,11 @@ def test_a_seed_is_a_parameter_of_the_state() -> None:
 @pytest.mark.parametrize("letter", "AD")
 def test_a_road_has_the_spectrum_of_its_class(letter: str) -> None:
     spacing, count = 0.1, 1 << 15
-    found = along("signals.random_road", np.arange(count) * spacing, roughness=letter, speed=1.0, seed=8)
-    n, density = signal.welch(found, 1.0 / spacing, nperseg=2048)
-    # The class is the mean in each octave: harmonics are lines, a single point of a spectrum says nothing.
+    heights = samples_of(
+        "signals.random_road", np.arange(count) * spacing, roughness=letter, speed=1.0, seed=8
+    )
+    n, density = signal.welch(heights, 1.0 / spacing, nperseg=2048)
+    # The road is a sum of harmonics, so only means over an octave approximate the density of the class.
     for low in (0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28):
         octave = (n >= low) & (n < 2.0 * low)
         expected = np.mean(CLASSES[letter] * (n[octave] / 0.1) ** -2.0)
@@ -136,24 +140,24 @@ def test_a_road_has_the_spectrum_of_its_class(letter: str) -> None:
 
 
 def test_a_second_axle_follows_the_first() -> None:
-    front = along("signals.random_road", np.array([1.0, 2.0]), speed=20.0, seed=3, position=2.5)
-    rear = along("signals.random_road", np.array([1.125, 2.125]), speed=20.0, seed=3)
+    front = samples_of("signals.random_road", np.array([1.0, 2.0]), speed=20.0, seed=3, position=2.5)
+    rear = samples_of("signals.random_road", np.array([1.125, 2.125]), speed=20.0, seed=3)
     assert front == pytest.approx(rear, abs=1e-12)
 
 
-def test_a_road_under_a_wheel_that_travels_by_itself() -> None:
+def test_a_road_follows_the_distance_of_its_wheel() -> None:
     model = cosim.Model("wheel")
     model.add("signals.ramp", "distance", height="40 m", duration=2.0)
     model.add("signals.random_road", "road", roughness=64e-6, distance="distance", seed=3)
-    model.add("signals.random_road", "same", roughness="B", speed="20 m/s", seed=3)
+    model.add("signals.random_road", "equal_road", roughness="B", speed="20 m/s", seed=3)
     state = model.build().default_state()
     state.set_time(1.3)
     state.realize()
-    assert state["road"] == pytest.approx(state["same"], abs=1e-14)
-    assert state["road.value_dot"] == pytest.approx(state["same.value_dot"], abs=1e-12)
+    assert state["road"] == pytest.approx(state["equal_road"], abs=1e-14)
+    assert state["road.value_dot"] == pytest.approx(state["equal_road.value_dot"], abs=1e-12)
 
 
-def test_a_class_that_is_none() -> None:
+def test_unknown_classes_and_negative_seeds_are_refused() -> None:
     with pytest.raises(cosim.ModelError, match="roughness"):
         RandomRoad(roughness="J")
     with pytest.raises(cosim.ModelError, match="seed"):

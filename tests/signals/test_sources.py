@@ -1,4 +1,4 @@
-"""Sources of signals: each with the contract and against its closed form."""
+"""Sources of signals, compared with their closed forms."""
 
 import math
 
@@ -32,7 +32,7 @@ class TestChirp(MeasureContract):
 
 
 class Area(cosim.Component):
-    """The integral of a source, exact only if no step goes across a break."""
+    """The integral of a source, which is exact only if no step crosses a break."""
 
     source = cosim.source()
     area = cosim.auxiliary_state()
@@ -62,11 +62,11 @@ def test_the_area_under_a_ramp_is_exact() -> None:
 
 def test_the_area_under_pulses_is_exact() -> None:
     area = area_of("signals.pulse", 1.0, amplitude=2.0, period=0.1, width=0.3, start_time=0.05)
-    # nine whole pulses and one that begins at 0.95 and lasts to 0.98
+    # Nine pulses end before 0.95 and the tenth lasts from there to 0.98.
     assert area == pytest.approx(10 * 2.0 * 0.03, rel=1e-12)
 
 
-def test_pulses_are_where_their_numbers_say() -> None:
+def test_pulses_are_on_for_the_width_of_each_period() -> None:
     model = cosim.Model("pulses")
     model.add("signals.pulse", "wave", amplitude=2.0, offset=1.0, period=0.1, width="30 %", start_time=0.05)
     simulator = cosim.Simulator(model.build(), accuracy=1e-6)
@@ -76,15 +76,15 @@ def test_pulses_are_where_their_numbers_say() -> None:
         assert simulator.state.realize()["wave"] == (3.0 if on else 1.0), t
 
 
-@pytest.mark.parametrize("begin", [0.0, 0.05, 0.08, 0.15, 0.37])
-def test_pulses_may_begin_at_any_time(begin: float) -> None:
+@pytest.mark.parametrize("start", [0.0, 0.05, 0.08, 0.15, 0.37])
+def test_a_run_may_start_at_any_time_of_a_pulse(start: float) -> None:
     model = cosim.Model("pulses")
     model.add("signals.pulse", "wave", amplitude=1.0, period=0.1, width=0.3, start_time=0.05)
     state = model.build().default_state()
-    state.set_time(begin)
+    state.set_time(start)
     simulator = cosim.Simulator(state.system, state, accuracy=1e-6)
     simulator.initialize()
-    for t in (begin + 0.011, begin + 0.043, begin + 0.115):
+    for t in (start + 0.011, start + 0.043, start + 0.115):
         simulator.advance_to(t)
         on = t >= 0.05 and math.fmod(t - 0.05, 0.1) < 0.03
         assert simulator.state.realize()["wave"] == float(on), t
@@ -116,30 +116,30 @@ def test_higher_derivatives_of_a_chirp() -> None:
     state = model.build().default_state()
     h, names = 1e-4, ("value_dot", "value_dot2", "value_dot3")
 
-    def at(t: float) -> list[float]:
+    def derivatives_at(t: float) -> list[float]:
         state.set_time(t)
         state.realize()
         return [state[f"wave.{name}"] for name in names]
 
     for t in (0.9, 4.7):
-        quotient = (np.array(at(t + h)) - np.array(at(t - h))) / (2.0 * h)
-        assert at(t)[1:] == pytest.approx(quotient[:2], rel=1e-5)
+        quotient = (np.array(derivatives_at(t + h)) - np.array(derivatives_at(t - h))) / (2.0 * h)
+        assert derivatives_at(t)[1:] == pytest.approx(quotient[:2], rel=1e-5)
 
 
 @pytest.mark.parametrize(
     ("period", "width"), [("10 ms", 0.3), ("1/3 s", 0.5), (0.7, "70 %"), ("0.1 s", 1 / 3)]
 )
 def test_edges_of_pulses_are_rational_times(period, width):
-    """A sampler whose ticks meet the rising edges sees the value before them, every time."""
+    """A sampler whose ticks coincide with the rising edges always reads the value before them."""
     model = cosim.Model("pulses")
     pulse = model.add("signals.pulse", "pulse", period=period, width=width)
     held = model.measure("measures.sample_and_hold", "held", source=pulse, period=period, offset=period)
     model.measure("measures.maximum", "highest", source=held)
     simulator = cosim.Simulator(model.build(), accuracy=1e-6, event_limit=3000)
-    exact = cosim.kit.exact_quantity(period, "s")
-    part = cosim.kit.exact_quantity(float(pulse.width), "1")
-    simulator.advance_to(float(999 * exact))
+    exact_period = cosim.kit.exact_quantity(period, "s")
+    exact_width = cosim.kit.exact_quantity(float(pulse.width), "1")
+    simulator.advance_to(float(999 * exact_period))
     times = [event.time for event in simulator.events if event.handler == "pulse.change"]
-    expected = [float((i + add) * exact) for i in range(999) for add in (0, part)][1:]
+    expected = [float((i + part) * exact_period) for i in range(999) for part in (0, exact_width)][1:]
     assert times == expected
     assert simulator.state["highest"] == 0.0

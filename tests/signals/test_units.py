@@ -1,4 +1,4 @@
-"""Units that are not declared are found over the whole diagram."""
+"""Units that a component leaves open are inferred from its connections."""
 
 import math
 import random
@@ -33,15 +33,15 @@ to = "push.force"
 
 
 class Plain(cosim.Component):
-    """One port that declares no unit, one that declares that it has none."""
+    """One input declares no unit, the other declares the unit 1."""
 
-    felt = cosim.input()
+    level = cosim.input()
     ratio = cosim.input(unit="1")
-    shown = cosim.output()
+    scaled = cosim.output()
 
     @cosim.kernel
-    def show(felt, ratio, shown):
-        shown[0] = felt * ratio
+    def multiply(level, ratio, scaled):
+        scaled[0] = level * ratio
 
 
 def cart(joint: str = "slider") -> Multibody:
@@ -51,17 +51,17 @@ def cart(joint: str = "slider") -> Multibody:
     return model
 
 
-def units(model: cosim.Model, *paths: str) -> list[str]:
+def units_of(model: cosim.Model, *paths: str) -> list[str]:
     system = model.build()
     return [system.signal(path).units[0] for path in paths]
 
 
-def test_a_source_takes_the_unit_of_what_it_feeds() -> None:
+def test_a_source_takes_the_unit_of_the_input_it_feeds() -> None:
     model = cart()
     model.add("measures.sinusoid", "wave", amplitude=400.0, frequency=2.0)
     model.add("mechanics.applied_force", "push", body="box", axis="x")
     model.connect("wave", "push.force")
-    assert units(model, "wave", "wave.amplitude", "wave.value_dot") == ["N", "N", "N/s"]
+    assert units_of(model, "wave", "wave.amplitude", "wave.value_dot") == ["N", "N", "N/s"]
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,12 @@ def test_a_force_may_be_given_with_its_unit(kind: str, values: dict[str, object]
 
 
 @pytest.mark.parametrize(("joint", "unit"), [("slider", "N"), ("pin", "N.m")])
-def test_an_actuator_takes_what_acts_on_its_coordinate(joint: str, unit: str) -> None:
+def test_an_actuator_takes_the_unit_of_the_effort_on_its_coordinate(joint: str, unit: str) -> None:
     model = cart(joint)
     model.add("mechanics.actuator", "motor", coordinate="guide")
     model.add("measures.constant", "effort", value=3.0)
     model.connect("effort", "motor.effort")
-    assert units(model, "motor.effort", "effort", "guide.tau") == [unit] * 3
+    assert units_of(model, "motor.effort", "effort", "guide.tau") == [unit] * 3
     assert model.build().variables["motor.effort"].units == (unit,)
 
 
@@ -101,7 +101,7 @@ def test_a_factor_takes_the_unit_that_is_missing() -> None:
     model.add("mechanics.actuator", "motor", coordinate="guide")
     model.add("measures.scale", "spring", source="guide.q[0]", factor=-40.0)
     model.connect("spring", "motor.effort")
-    assert units(model, "spring.factor", "spring") == ["N/m", "N"]
+    assert units_of(model, "spring.factor", "spring") == ["N/m", "N"]
 
 
 def test_a_factor_with_a_unit_is_converted_with_it() -> None:
@@ -121,11 +121,11 @@ def test_units_of_products_integrals_and_derivatives() -> None:
     model.add("measures.integrate", "work", source="power")
     model.add("measures.differentiate", "acceleration", source="speed")
     paths = ("power", "work", "work.value_dot", "acceleration")
-    found = [
+    ratios = [
         cosim.parse_quantity(f"1 {unit}", si)
-        for unit, si in zip(units(model, *paths), ("W", "J", "W", "m/s2"), strict=True)
+        for unit, si in zip(units_of(model, *paths), ("W", "J", "W", "m/s2"), strict=True)
     ]
-    assert found == [1.0] * 4
+    assert ratios == [1.0] * 4
 
 
 def test_terms_of_a_sum_are_converted() -> None:
@@ -140,16 +140,16 @@ def test_terms_of_a_sum_are_converted() -> None:
         model.build()
 
 
-def test_ports_without_a_unit_take_one_and_a_declared_1_stays() -> None:
+def test_ports_without_a_unit_take_one_but_a_declared_1_stays() -> None:
     model = cart()
     model.add(Plain, "plain")
     model.add("measures.constant", "force", value="3 N")
-    model.connect("force", "plain.felt")
-    assert units(model, "plain.felt", "plain.shown") == ["N", "1"]
+    model.connect("force", "plain.level")
+    assert units_of(model, "plain.level", "plain.scaled") == ["N", "1"]
     model.connect("force", "plain.ratio")
-    with pytest.raises(cosim.ModelError, match="→ plain.ratio: 'force'.*N, 1.*needed") as found:
+    with pytest.raises(cosim.ModelError, match="→ plain.ratio: 'force'.*N, 1.*needed") as caught:
         model.build()
-    assert "factor = '… 1/N'" in str(found.value)
+    assert "factor = '… 1/N'" in str(caught.value)
 
 
 def test_two_readers_of_different_quantities_are_a_contradiction() -> None:
@@ -164,7 +164,7 @@ def test_two_readers_of_different_quantities_are_a_contradiction() -> None:
         model.build()
 
 
-def test_an_amplitude_of_another_quantity_than_the_unit() -> None:
+def test_an_amplitude_of_another_quantity_than_the_unit_is_refused() -> None:
     model = cosim.Model("wrong")
     model.add("measures.sinusoid", "wave", amplitude="3 N/m", unit="N/mm")
     assert model.build().default_state()["wave.amplitude"] == pytest.approx(0.003)
@@ -175,7 +175,7 @@ def test_an_amplitude_of_another_quantity_than_the_unit() -> None:
         model.add("measures.constant", "torque", value=3.0, unit="Nm")
 
 
-def test_text_that_is_written_to_a_state_has_the_unit_that_was_found() -> None:
+def test_text_is_converted_to_the_inferred_unit() -> None:
     model = cosim.Model("written")
     model.add("measures.variable", "level", value="3 kN")
     state = model.build().default_state()
@@ -183,7 +183,7 @@ def test_text_that_is_written_to_a_state_has_the_unit_that_was_found() -> None:
     assert state["level.value"] == 0.5e6
 
 
-def test_building_again_finds_the_same() -> None:
+def test_building_twice_gives_the_same_units() -> None:
     model = cosim.Model("again")
     model.add("measures.sinusoid", "wave", amplitude="3 N/m", unit="N/mm")
     for _ in range(2):
@@ -198,8 +198,8 @@ def test_connections_have_a_factor_and_an_offset() -> None:
     model.connect("guide.q[0]", "motor.effort", factor="-2 N/mm", offset="1 kN")
     model.set_start("guide.q[0]", 0.5)
     assert model.build().default_state().realize()["motor.effort"] == pytest.approx(0.0, abs=1e-9)
-    again = cosim.Model.from_dict(model.to_dict())
-    assert again.build().default_state().realize()["motor.effort"] == pytest.approx(0.0, abs=1e-9)
+    restored = cosim.Model.from_dict(model.to_dict())
+    assert restored.build().default_state().realize()["motor.effort"] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_plain_factor_keeps_the_unit() -> None:
@@ -211,7 +211,7 @@ def test_a_plain_factor_keeps_the_unit() -> None:
 
 
 def test_a_value_is_converted_without_its_derivative() -> None:
-    """A damper by a connection: were the two converted together, each would wait for the other."""
+    """A damper made by a connection: converted with its derivative, the value would be a loop."""
     model = cart()
     model.add("mechanics.actuator", "damper", coordinate="guide")
     model.connect("guide.u[0]", "damper.effort", factor="-2 N.s/m")
@@ -220,7 +220,7 @@ def test_a_value_is_converted_without_its_derivative() -> None:
     assert end == pytest.approx(math.exp(-1.0), abs=1e-7)
 
 
-def test_a_trial_evaluation_leaves_out_derivatives_of_what_is_converted() -> None:
+def test_a_trial_evaluation_leaves_out_derivatives_of_converted_values() -> None:
     model = cart()
     model.add("mechanics.applied_force", "push", body="box")
     model.add("signals.random_road", "road")
@@ -234,22 +234,22 @@ def test_a_trial_evaluation_leaves_out_derivatives_of_what_is_converted() -> Non
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"factor": None}, {"factor": "x"}, {"offset": float("nan")}, {"factor": "3 Nq"}]
+    "parameters", [{"factor": None}, {"factor": "x"}, {"offset": float("nan")}, {"factor": "3 Nq"}]
 )
-def test_a_factor_that_is_none_is_refused(wrong: dict[str, object]) -> None:
+def test_impossible_factors_are_refused(parameters: dict[str, object]) -> None:
     model = cart()
     with pytest.raises(cosim.ModelError, match="a → b.c"):
-        model.connect("a", "b.c", **wrong)
+        model.connect("a", "b.c", **parameters)
 
 
-def test_a_rule_that_mentions_nothing() -> None:
+def test_a_rule_of_units_with_an_unknown_name_is_refused() -> None:
     with pytest.raises(cosim.ContractError, match="'gian'.*exist; nearest: 'gain'"):
 
         class Wrong(cosim.Component):
-            """A slip of the pen."""
+            """The name in the rule is misspelt."""
 
             gain = cosim.parameter(default=1.0)
-            shown = cosim.output(unit="{gian}/s")
+            rate = cosim.output(unit="{gian}/s")
 
 
 def test_a_file_has_factor_and_offset(tmp_path: Path) -> None:
@@ -257,43 +257,55 @@ def test_a_file_has_factor_and_offset(tmp_path: Path) -> None:
     path.write_text(TOML.format('factor = "-40 N/m"\noffset = 2.0'), "utf-8")
     assert cosim.Model.from_file(path).build().default_state().realize()["push.force"] == pytest.approx(-18.0)
     path.write_text(TOML.format('factor = "-40 Nq"\nofset = 2.0'), "utf-8")
-    with pytest.raises(cosim.ModelError) as found:
+    with pytest.raises(cosim.ModelError) as caught:
         cosim.Model.from_file(path).build()
-    assert "'Nq'" in str(found.value) and "offset" in str(found.value)
+    assert "'Nq'" in str(caught.value) and "offset" in str(caught.value)
+
+
+def random_sources(draw: random.Random) -> list[tuple[str, dict[str, object]]]:
+    kinds = [
+        ("measures.constant", {"value": draw.choice([2.0, "3 N", "4 kN", "5 mm"])}),
+        ("signals.ramp", {"height": draw.choice([1, "2 kN", "3 m"]), "offset": draw.choice([0, "1 N"])}),
+        ("measures.sinusoid", {"amplitude": draw.choice([1.0, "2 mm"]), "frequency": 1.0, "phase": 0.0}),
+    ]
+    return [draw.choice(kinds) for _ in range(12)]
+
+
+def inferred_units(
+    sources: list[tuple[str, dict[str, object]]], integrated: list[int]
+) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
+    """Return the units of all sources and their numbers, or the error as a unit and no numbers."""
+    model = cosim.Model("sources")
+    for i, (kind, values) in enumerate(sources):
+        model.add(kind, f"p{i}", **values)
+    for i in integrated:
+        model.add("measures.integrate", f"i{i}", source=f"p{i}")
+    try:
+        assembly = Assembly(model.parts)
+    except cosim.ModelError as error:  # a ramp between lengths and forces
+        return {("error", ""): str(error)}, {}
+    numbers = {name: str(part.values.numbers) for name, part in model.parts.items()}
+    return assembly.wiring.paths.inferred_units, numbers
 
 
 @pytest.mark.thorough
-def test_units_of_equal_parts_are_found_once_and_are_those_of_each(monkeypatch) -> None:
+def test_equal_parts_share_one_inference_and_its_units(monkeypatch) -> None:
+    """Copies without connections are not inferred again; without that rule all 16 parts are."""
     draw = random.Random(5)
-    solved: list[int] = []
+    inferred: list[int] = []
     collect, copies_of = unit_inference.UnitInference._collect, unit_inference._unconnected_copies
     monkeypatch.setattr(
-        unit_inference.UnitInference, "_collect", lambda *given: (solved.append(1), collect(*given))[1]
+        unit_inference.UnitInference, "_collect", lambda *args: (inferred.append(1), collect(*args))[1]
     )
     for _ in range(40):
-        kinds = [
-            ("measures.constant", {"value": draw.choice([2.0, "3 N", "4 kN", "5 mm"])}),
-            ("signals.ramp", {"height": draw.choice([1, "2 kN", "3 m"]), "offset": draw.choice([0, "1 N"])}),
-            ("measures.sinusoid", {"amplitude": draw.choice([1.0, "2 mm"]), "frequency": 1.0, "phase": 0.0}),
-        ]
-        found = []
-        read = draw.sample(range(12), 4)
-        chosen = [draw.choice(kinds) for _ in range(12)]
+        sources, integrated = random_sources(draw), draw.sample(range(12), 4)
+        results, counts = [], []
         for copies in (copies_of, lambda parts, links: {}):
             monkeypatch.setattr(unit_inference, "_unconnected_copies", copies)
-            model, before = cosim.Model("many"), len(solved)
-            for i, (kind, values) in enumerate(chosen):
-                model.add(kind, f"p{i}", **values)
-            for i in read:
-                model.add("measures.integrate", f"i{i}", source=f"p{i}")
-            try:
-                assembly = Assembly(model.parts)
-            except cosim.ModelError as error:  # a ramp between lengths and forces
-                found.append(({("error", ""): str(error)}, {}, len(solved) - before))
-                continue
-            numbers = {name: str(part.values.numbers) for name, part in model.parts.items()}
-            found.append((assembly.wiring.paths.inferred_units, numbers, len(solved) - before))
-        (units, numbers, few), (all_units, all_numbers, many) = found
+            before = len(inferred)
+            results.append(inferred_units(sources, integrated))
+            counts.append(len(inferred) - before)
+        (units, numbers), (all_units, all_numbers) = results
         assert {key: units.get(key) for key in all_units} == all_units and numbers == all_numbers
-        assert all(units[key] == all_units[key] for key in all_units) and units.get(("p0", "none")) is None
-        assert many == 16 and few < 16
+        assert {key: units[key] for key in all_units} == all_units and units.get(("p0", "none")) is None
+        assert counts[1] == 16 and counts[0] < 16

@@ -1,4 +1,4 @@
-"""Random draws that a seed determines for ever: of the bit stream of PCG64, whose bytes NumPy guarantees."""
+"""Random draws that a seed determines for ever, from the bits of PCG64, which NumPy guarantees."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ BITS = 53
 
 
 class Draws:
-    """Numbers and choices, one after the other.
+    """A sequence of random numbers and choices.
 
-    The methods of `numpy.random.Generator` may change from one NumPy to the next; the raw bits do not.
+    The methods of `numpy.random.Generator` may change with NumPy; the raw bits do not.
     """
 
     def __init__(self, seed: int) -> None:
@@ -32,16 +32,16 @@ class Draws:
         return low + int(self._bits.random_raw()) % (high - low + 1)
 
     def chance(self, probability: float) -> bool:
-        """Whether something with this probability happens."""
+        """True with this probability."""
         return self.fraction() < probability
 
     def one_of(self, choices: Sequence[Any]) -> Any:
-        """One of several."""
+        """One of the choices."""
         return choices[self.count(0, len(choices) - 1)]
 
     def shuffled(self, choices: Sequence[Any]) -> list[Any]:
-        """All of them, in another order."""
-        rest, taken = list(choices), []
+        """All choices, in a random order."""
+        rest, order = list(choices), []
         while rest:
-            taken.append(rest.pop(self.count(0, len(rest) - 1)))
-        return taken
+            order.append(rest.pop(self.count(0, len(rest) - 1)))
+        return order

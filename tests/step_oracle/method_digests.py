@@ -1,7 +1,7 @@
-"""What each of our methods makes of the random systems: a short digest of every outcome.
+"""Short digests of the outcomes of the random systems with each of our integration methods.
 
-The system, its options and what is done with it stay those of the seed; the method is another one. A method
-that takes fixed steps alone is given some. A monitor ends a run after many steps: a method of low order would
+The system, its options and the actions are those of the seed; only the method is another one. A method
+without error control gets a fixed step. A monitor ends a run after many steps: a method of low order would
 need hours for a tight accuracy.
 """
 
@@ -17,35 +17,35 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from oracle_plan import Plan
 from oracle_run import run_plan
-from random_systems import Plan, random_plan
+from random_systems import random_plan
 
 import cosim
 
 FILE = Path(__file__).parents[1] / "data" / "step_oracle" / "methods.json.gz"
 DIGITS = 12
-"""Of a digest."""
+"""The number of digits of a digest."""
 MOST_STEPS = 1000
-"""Behind which a run is ended."""
+"""The number of steps after which a run is ended."""
 FIXED_STEP = 1 / 32
-OF_ACCURACY = ("accuracy", "relative_tolerance", "maximum_step")
-"""Options that a method with a fixed step has no use for."""
-OF_OTHERS = "cosim_integrators.library."
-"""Methods that another library computes: their last bits are not ours."""
+OPTIONS_OF_ERROR_CONTROL = ("accuracy", "relative_tolerance", "maximum_step")
+LIBRARIES = "cosim_integrators.library."
+"""Modules of methods that another library computes: their last bits are not ours."""
 Digests = dict[str, str]
-"""By the id of the method."""
+"""Digests by the id of the method."""
 
 
 @functools.cache
 def methods() -> tuple[str, ...]:
-    """The ids of all methods of ours."""
+    """The ids of all our methods."""
     entries = cosim.registry().entries("integrator")
-    ours = (e.id for e in entries if e.id.startswith("integrators.") and not e.target.startswith(OF_OTHERS))
+    ours = (e.id for e in entries if e.id.startswith("integrators.") and not e.target.startswith(LIBRARIES))
     return tuple(sorted(ours))
 
 
 def digests_of(seed: int) -> Digests:
-    """What all methods make of the system of a seed."""
+    """The digests of the system of a seed with all methods."""
     plan = random_plan(seed)
     system = plan.build()
     same = replace(plan, build=lambda: system)
@@ -53,16 +53,16 @@ def digests_of(seed: int) -> Digests:
 
 
 def digest_of(plan: Plan) -> str:
-    """Of the outcome of a plan; of one that is refused what is raised, and that with a fixed step."""
+    """The digest of the outcome of a plan; if it is refused, the error and the digest with a fixed step."""
     try:
         return _digest(plan)
     except cosim.CosimError as refusal:
-        found = type(refusal).__name__
-    options = {name: value for name, value in plan.options.items() if name not in OF_ACCURACY}
+        error = type(refusal).__name__
+    options = {name: value for name, value in plan.options.items() if name not in OPTIONS_OF_ERROR_CONTROL}
     try:
-        return f"{found} {_digest(replace(plan, options={**options, 'fixed_step': FIXED_STEP}))}"
+        return f"{error} {_digest(replace(plan, options={**options, 'fixed_step': FIXED_STEP}))}"
     except cosim.CosimError as refusal:
-        return f"{found} {type(refusal).__name__}"
+        return f"{error} {type(refusal).__name__}"
 
 
 def _digest(plan: Plan) -> str:
@@ -71,20 +71,20 @@ def _digest(plan: Plan) -> str:
 
 
 def digests_of_all(seeds: Iterable[int], processes: int | None = None) -> Iterator[tuple[int, Digests]]:
-    """Seeds with their digests, computed in several processes, in the order of the seeds."""
-    given = list(seeds)
+    """The seeds with their digests, in order, computed in several processes."""
+    listed = list(seeds)
     with ProcessPoolExecutor(processes or len(os.sched_getaffinity(0))) as pool:
-        yield from zip(given, pool.map(digests_of, given), strict=True)
+        yield from zip(listed, pool.map(digests_of, listed), strict=True)
 
 
 @functools.cache
 def written_digests() -> dict[int, Digests]:
-    """Those of the file, by seed."""
+    """The digests of the file, by seed."""
     with gzip.open(FILE, "rt", encoding="utf-8") as file:
         return {int(seed): digests for seed, digests in json.load(file).items()}
 
 
 def write_digests(digests: dict[int, Digests]) -> None:
     """Write the file; the same digests give the same bytes."""
-    text = json.dumps({str(seed): found for seed, found in digests.items()}, separators=(",", ":"))
+    text = json.dumps({str(seed): of_seed for seed, of_seed in digests.items()}, separators=(",", ":"))
     FILE.write_bytes(gzip.compress(text.encode(), 9, mtime=0))

@@ -1,4 +1,4 @@
-"""Parts with scheduled events, signals and handlers of every step; all handlers are kernel functions."""
+"""Parts with scheduled events, signals and handlers of every step; the file of outcomes names them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ NEVER = 1e9
 
 
 def mixed(trace, key):
-    """The next trace: it tells in which order handlers with different keys ran."""
+    """The next trace, which depends on the order in which handlers with different keys run."""
     return (3 * trace + key) % MODULUS
 
 
 def answer(t, trace, idle, stop_at, fail_at):
-    """What a handler answers: each `idle`-th trace did nothing, from a time on termination or failure."""
+    """The status of a handler: each `idle`-th trace did nothing, from a time on termination or failure."""
     if t >= fail_at:
         return 3
     if t >= stop_at:
@@ -28,7 +28,7 @@ def answer(t, trace, idle, stop_at, fail_at):
 
 
 class Clock(cosim.Component):
-    """Comes periodically; period and offset are parameters."""
+    """Handlers with a period and an offset that are parameters."""
 
     period = cosim.parameter(unit="s", default=0.25)
     offset = cosim.parameter(unit="s", default=0.0)
@@ -62,7 +62,7 @@ class Clock(cosim.Component):
 
 
 class Beat(cosim.Component):
-    """Two handlers with one period and two offsets, beside one with a period of its own; of second order."""
+    """Two handlers with one period and two offsets, and one with another period; of second order."""
 
     period = cosim.parameter(unit="s", default=0.11)
     offset = cosim.parameter(unit="s", default=0.02)
@@ -89,7 +89,7 @@ class Beat(cosim.Component):
 
 
 class FixedClock(cosim.Component):
-    """Periods that fall together, and a list of times; one handler keeps its book in private."""
+    """Periods that coincide, and lists of times; one handler is private."""
 
     z = cosim.auxiliary_state(start=0.5)
     level = cosim.discrete(start=[1.0, -1.0], shape=2)
@@ -131,7 +131,7 @@ class FixedClock(cosim.Component):
 
 
 class Alarm(cosim.Component):
-    """A timer that two handlers serve and a third one sets; they name their next times."""
+    """Two timers; handlers of the first one set both, and a periodic handler shifts the first one."""
 
     pause = cosim.parameter(unit="s", default=0.17)
     shift = cosim.parameter(unit="s", default=0.05)
@@ -175,7 +175,7 @@ class Alarm(cosim.Component):
 
 
 def raise_later(mask, s1_next, s2_next, s3_next):
-    """Raise the signals whose bits are set."""
+    """Raise the signals whose bits are set in a mask."""
     if mask & 2 != 0:
         s1_next[0] = 1
     if mask & 4 != 0:
@@ -185,7 +185,7 @@ def raise_later(mask, s1_next, s2_next, s3_next):
 
 
 class Cascade(cosim.Component):
-    """Four signals whose handlers raise others: bit i of `raises[2 j + kind]` says that j raises i."""
+    """Four signals; if bit i of `raises[2 j + kind]` is set, the handler of that kind of j raises i."""
 
     raises = cosim.parameter(shape=9, default=[2, 4, 4, 8, 8, 0, 0, 0, 1])
     period = cosim.parameter(unit="s", default=0.3)
@@ -326,7 +326,7 @@ class EveryStep(cosim.Component):
 
 
 class Signs(cosim.Component):
-    """Zeros of either sign, NaN and infinity go through its discrete variables."""
+    """Discrete variables that become zeros of both signs, NaN and infinity."""
 
     turns = cosim.parameter(default=0.0)
     zero = cosim.discrete(start=0.0)
@@ -354,7 +354,7 @@ class Signs(cosim.Component):
 
 
 class Lagging(cosim.Component):
-    """y' = drive - rate felt, where `felt` is what it was some time ago."""
+    """Law: y' = drive - rate felt, where `felt` is the delayed y."""
 
     felt = cosim.source()
     y = cosim.auxiliary_state(start=1.0)
@@ -371,7 +371,7 @@ class Lagging(cosim.Component):
 
 
 class Lag(cosim.Measure):
-    """Law: value = mean + 0.1 sin(rate t), a time."""
+    """Law: value = mean + 0.1 sin(rate t), a varying delay."""
 
     mean = cosim.parameter(unit="s", default=0.2)
     rate = cosim.parameter(unit="rad/s", default=1.0)

@@ -1,4 +1,4 @@
-"""The outcomes that were written down, and where another one differs first."""
+"""The file of expected outcomes, and the first difference of another outcome."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLUMNS = ("time", "cause", "handler", "does", "severity", "window", "witness", 
 
 @functools.cache
 def written_outcomes() -> dict[int, dict[str, Any]]:
-    """By seed, in the order of the file."""
+    """The outcomes of the file, by seed, in its order."""
     with gzip.open(FILE, "rt", encoding="utf-8") as file:
         return {int(seed): outcome for seed, outcome in json.load(file).items()}
 
@@ -32,27 +32,37 @@ def write_outcomes(outcomes: dict[int, dict[str, Any]]) -> None:
 
 
 def first_difference(expected: dict[str, Any], found: dict[str, Any], system: cosim.System) -> str:
-    """Where two outcomes differ first, events before the State; empty where they are the same."""
-    for i, (one, other) in enumerate(zip(expected["events"], found["events"], strict=False)):
-        if one != other:
-            column = next(j for j in range(len(COLUMNS)) if one[j] != other[j])
-            where = f"event {i}, {one[2]} at {float.fromhex(one[0])!r}: {COLUMNS[column]}"
-            return f"{where} is {other[column]}, expected {one[column]}"
+    """Describe the first difference, in events before that in the State; an empty text if there is none."""
     for name in ("events", "findings"):
         if expected[name] != found[name]:
-            one, other = (len(each[name]) for each in (expected, found))
-            rows = zip(expected[name], found[name], strict=False)
-            first = next((pair for pair in rows if pair[0] != pair[1]), "the shorter list is right so far")
-            return f"{other} {name}, expected {one}: {first}"
+            return _difference_of_rows(name, expected[name], found[name])
     for name in ("statuses", "time"):
         if expected[name] != found[name]:
             return f"{name}: {found[name]}, expected {expected[name]}"
-    for name, kind in (("y", "<f8"), ("p", "<f8"), ("d", "<f8"), ("k", "<i8"), ("histories", "<f8")):
+    for name in ("y", "p", "d", "k", "histories"):
         if expected[name] != found[name]:
-            one, other = (np.frombuffer(bytes.fromhex(each[name]), kind) for each in (expected, found))
-            if one.size != other.size:
-                return f"{name} has {other.size} numbers, expected {one.size}"
-            at = int(np.flatnonzero(one.view("<i8") != other.view("<i8"))[0])
-            path = ", ".join(system.paths_at(name, [places(system, name)[at]])) if name in "ypd" else ""
-            return f"{name}[{at}] {path} is {other[at]!r}, expected {one[at]!r}"
+            return _difference_of_numbers(name, expected[name], found[name], system)
     return ""
+
+
+def _difference_of_rows(name: str, expected: list[Any], found: list[Any]) -> str:
+    """The first of two lists of events or findings that differ."""
+    for i, (row, found_row) in enumerate(zip(expected, found, strict=False)):
+        if row != found_row and name == "events":
+            column = next(j for j in range(len(COLUMNS)) if row[j] != found_row[j])
+            where = f"event {i}, {row[2]} at {float.fromhex(row[0])!r}: {COLUMNS[column]}"
+            return f"{where} is {found_row[column]}, expected {row[column]}"
+        if row != found_row:
+            return f"{name}, row {i}: {found_row}, expected {row}"
+    return f"{len(found)} {name}, expected {len(expected)}: the shorter list is right so far"
+
+
+def _difference_of_numbers(name: str, expected: str, found: str, system: cosim.System) -> str:
+    """The first number that differs in two arrays, which are written as hexadecimal text."""
+    kind = "<i8" if name == "k" else "<f8"
+    numbers, found_numbers = (np.frombuffer(bytes.fromhex(text), kind) for text in (expected, found))
+    if numbers.size != found_numbers.size:
+        return f"{name} has {found_numbers.size} numbers, expected {numbers.size}"
+    index = int(np.flatnonzero(numbers.view("<i8") != found_numbers.view("<i8"))[0])
+    path = ", ".join(system.paths_at(name, [places(system, name)[index]])) if name in "ypd" else ""
+    return f"{name}[{index}] {path} is {found_numbers[index]!r}, expected {numbers[index]!r}"

@@ -1,4 +1,4 @@
-"""Parts whose events may have no end: balls that come to rest, relays that chatter."""
+"""Parts whose events may be endless: balls that come to rest, relays that chatter."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Ball(cosim.Component):
 
 
 class Shaken(cosim.Component):
-    """A ball on a table that moves up and down; it is kicked now and then."""
+    """A ball on a table at swing sin 12 t; it is kicked upward at 1.1 s and 2 s."""
 
     height = cosim.position(start=0.5)
     speed = cosim.speed()
@@ -136,7 +136,7 @@ class Stack(cosim.Component):
 
 
 class Relay(cosim.Component):
-    """x' = drive sin 2t - strength sign, the sign switched by an event at x = 0."""
+    """Law: x' = drive sin 2t - strength sign; an event at x = 0 sets the sign of x."""
 
     x = cosim.position(start=0.5)
     sign_integral = cosim.auxiliary_state()
@@ -190,7 +190,7 @@ class Friction(cosim.Component):
 
 
 class Gears(cosim.Component):
-    """Two variables are switched by two handlers; another handler counts steps."""
+    """Two handlers of one witness switch two variables; a third one counts steps."""
 
     x = cosim.position(start=0.3)
     gain = cosim.discrete(shape=2, start=[2.0, 0.5])

@@ -1,4 +1,4 @@
-"""Runs a plan through `cosim.Simulator` and writes down, as exact bytes, where it ends and what happened."""
+"""Runs a plan with `cosim.Simulator` and returns its final State and its events, as exact bytes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import math
 from typing import Any
 
 import numpy as np
-from random_systems import Plan
+from oracle_plan import Plan
 
 import cosim
 from cosim.component.history import RING
 
-WRITTEN = 8  # numbers of the descriptor of a history in k: behind them stands how small its signal is
+WRITTEN = 8
+"""How many integers of the descriptor of a history are written; the size of its signal follows them in k."""
 
 
 class Limit:
-    """A monitor that stops a run after so many steps, counted over all calls."""
+    """A monitor that stops a run after `most` steps, counted over all calls."""
 
     def __init__(self, most: int) -> None:
         self.left = most
@@ -26,7 +27,7 @@ class Limit:
 
 
 def run_plan(plan: Plan, after_action: Any = None, most_steps: int | None = None) -> dict[str, Any]:
-    """What `outcome` says of the simulator at the end; `after_action` gets each action and its status."""
+    """The outcome of a plan; `after_action` is called with the simulator, each action and its status."""
     simulator = cosim.Simulator(plan.build(), integrator=plan.integrator, **plan.options)
     if plan.start != 0.0:
         simulator.state.set_time(plan.start)
@@ -36,7 +37,7 @@ def run_plan(plan: Plan, after_action: Any = None, most_steps: int | None = None
     findings: list[Any] = []
     statuses: list[str] = []
     for action in plan.actions:
-        if action[0] in ("restore", "initialize"):  # what begins anew forgets what was before
+        if action[0] in ("restore", "initialize"):  # these clear the lists of the simulator
             events, findings = events + list(simulator.events), findings + list(simulator.findings)
         if action[0] == "restore":
             monitor, simulator = simulator.monitor, restored(simulator, plan)
@@ -52,13 +53,13 @@ def run_plan(plan: Plan, after_action: Any = None, most_steps: int | None = None
 
 
 def restored(simulator: cosim.Simulator, plan: Plan) -> cosim.Simulator:
-    """Another simulator whose State has gone through bytes."""
+    """A new simulator with the State restored from its bytes."""
     state = simulator.system.state_from_bytes(simulator.state.to_bytes())
     return cosim.Simulator(simulator.system, state, integrator=plan.integrator, **plan.options)
 
 
 def status_of(simulator: cosim.Simulator, action: tuple[Any, ...]) -> str:
-    """Do an action; how it ended."""
+    """Do an action and return the name of its status."""
     try:
         answer = act(simulator, action)
     except cosim.SimulationError:
@@ -67,20 +68,20 @@ def status_of(simulator: cosim.Simulator, action: tuple[Any, ...]) -> str:
 
 
 def act(simulator: cosim.Simulator, action: tuple[Any, ...]) -> Any:
-    """Do an action; the status of the simulator, if it has to do with one."""
-    what, *values = action
-    if what == "write":
-        simulator.state[values[0]] = values[1]
+    """Do an action and return the status of the simulator, or None for a write."""
+    kind, *arguments = action
+    if kind == "write":
+        simulator.state[arguments[0]] = arguments[1]
         return None
-    if what == "slope":
-        simulator.system.write_slope(simulator.state, *values)
+    if kind == "slope":
+        simulator.system.write_slope(simulator.state, *arguments)
         return None
-    if what in ("advance", "step"):
-        time = max(values[0], simulator.state.time)
-        return simulator.advance_to(time) if what == "advance" else simulator.step(time)
-    if what == "pending":
+    if kind in ("advance", "step"):
+        time = max(arguments[0], simulator.state.time)
+        return simulator.advance_to(time) if kind == "advance" else simulator.step(time)
+    if kind == "pending":
         return simulator.advance_pending_events()
-    return simulator.finish() if what == "finish" else simulator.initialize()
+    return simulator.finish() if kind == "finish" else simulator.initialize()
 
 
 def outcome(
@@ -108,7 +109,7 @@ def numbers_of(state: cosim.State) -> dict[str, str]:
 
 
 def places(system: cosim.System, name: str) -> list[int]:
-    """Where in an array the numbers lie, in the order in which they are written down: of parts, but for y."""
+    """The indices of the numbers of an array in the order of the file: by parts, except for y."""
     size = system.start_arrays()[name].size
     if name == "y":
         return list(range(size))
@@ -120,16 +121,16 @@ def places(system: cosim.System, name: str) -> list[int]:
 
 def history_contents(k: Any, h: Any, rings: list[int]) -> list[float]:
     """The entries of all histories, oldest first, each history followed by its last four integers."""
-    found: list[float] = []
-    for at in rings:
-        start, capacity, first, count, *rest = (int(number) for number in k[at : at + WRITTEN])
-        places = [start + 4 * ((first + i) % capacity) for i in range(count)]
-        found += [h[place + j] for place in places for j in range(4)] + [float(number) for number in rest]
-    return found
+    numbers: list[float] = []
+    for offset in rings:
+        start, capacity, first, count, *rest = (int(number) for number in k[offset : offset + WRITTEN])
+        indices = [start + 4 * ((first + i) % capacity) for i in range(count)]
+        numbers += [h[place + j] for place in indices for j in range(4)] + [float(number) for number in rest]
+    return numbers
 
 
 def event_row(event: Any) -> list[Any]:
-    """One event: everything that is the same in every run."""
+    """One event, without what differs between equal runs."""
     return [
         event.time.hex(),
         event.cause.name.lower(),

@@ -41,7 +41,7 @@ def note_p(trace):
 
 
 class Probe(cosim.Component):
-    """What probes have in common."""
+    """The base of probes: parameters of their witness and their handlers, and a state."""
 
     roots = cosim.parameter(unit="s", shape=3, default=[0.3, 0.7, 1.1])
     idle = cosim.parameter(default=0.0)
@@ -98,7 +98,7 @@ def nudge_u(z, trace, z_next, trace_next):
 
 
 class Guard(cosim.Component):
-    """What guards of a signal have in common."""
+    """The base of guards: a source that is watched, a threshold, and a state."""
 
     watched = cosim.source()
     threshold = cosim.discrete(start=0.25)
@@ -112,7 +112,7 @@ class Guard(cosim.Component):
 
 
 def guard_of(direction: str, condition: bool, climbs: bool) -> type[cosim.Component]:
-    """A guard that watches a signal cross a threshold; one that climbs moves the threshold then."""
+    """A guard with an event where its source crosses the threshold; a climbing one then moves it."""
     name = f"{direction.capitalize()}{'Condition' if condition else ''}{'Climbing' if climbs else ''}Guard"
     look = cosim.witness(direction=direction)(is_above if condition else above)
     body = {"__doc__": "Watches a signal.", "__module__": __name__, "look": look}
@@ -163,7 +163,7 @@ class Mover(cosim.Component):
 
 
 class Thermostat(cosim.Component):
-    """Heats below 0.8, stops above 1.2; it knows a signal of its own."""
+    """Heats below 0.8, stops above 1.2, and raises a signal at each switching."""
 
     x = cosim.auxiliary_state(start=1.0)
     heat = cosim.discrete(dtype=int, start=1)
@@ -204,7 +204,7 @@ class Thermostat(cosim.Component):
 
 
 class Driven(cosim.Component):
-    """A mass on a spring with inputs; crossings of its middle and of the input are events."""
+    """A mass on a spring with inputs; crossings of x, of an input and of its acceleration are events."""
 
     x = cosim.position(unit="m", start=1.0)
     v = cosim.speed(unit="m/s")
@@ -260,7 +260,7 @@ class Driven(cosim.Component):
 
 
 class Fading(cosim.Component):
-    """A witness that is not available half of the time."""
+    """A witness that is NaN half of the time."""
 
     x = cosim.auxiliary_state(start=0.5)
     rate = cosim.parameter(default=5.0)

@@ -1,4 +1,4 @@
-"""Prints the outcomes of seeds, one line of JSON each: ``python run_seeds.py most_steps 17 18``."""
+"""A process: writes the outcome of each seed as a line of JSON; ``python run_seeds.py MOST_STEPS SEED …``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from random_systems import random_plan
 
 
 def main(most_steps: str, *seeds: str) -> None:
-    """With 0 steps runs are not limited."""
+    """Run the plans of seeds; 0 stands for no limit of steps."""
     for seed in seeds:
         print(json.dumps(run_plan(random_plan(int(seed)), most_steps=int(most_steps) or None)), flush=True)
 

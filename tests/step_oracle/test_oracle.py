@@ -1,4 +1,4 @@
-"""Random systems against what an independent Step made of them, and compiled code against plain Python."""
+"""Random systems against outcomes of an independent Step, and compiled code against plain Python."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from oracle_data import first_difference, written_outcomes
 from oracle_run import run_plan
 from random_systems import random_plan
 
-NORMAL = 20  # of the seeds that were written down, in every run
-PLAIN = 4  # of these, in plain Python too
-BATCH = 20  # fresh seeds in one process of plain Python
-STEPS = 200  # of each of them
+SHORT_RUN = 20  # the number of seeds in a short run
+PLAIN = 4  # the number of seeds in plain Python
+BATCH = 20  # the number of new seeds in one process of plain Python
+STEPS = 200  # the largest number of steps of a new seed
 SEEDS = list(written_outcomes())
 OF_THIS_PLATFORM = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64",
@@ -29,7 +29,7 @@ OF_THIS_PLATFORM = pytest.mark.skipif(
 
 
 def difference(seed: int, expected: dict[str, Any], found: dict[str, Any]) -> str:
-    """Where an outcome differs first, and of which system it is; empty where it does not."""
+    """The first difference of an outcome and its system; an empty text if there is none."""
     if expected == found:
         return ""
     plan = random_plan(seed)
@@ -51,7 +51,7 @@ def outcomes_in_plain_python(seeds: list[int], most_steps: int = 0) -> dict[int,
     return dict(zip(seeds, map(json.loads, lines), strict=True))
 
 
-def test_draws_are_the_same_for_ever() -> None:
+def test_draws_do_not_depend_on_the_version_of_numpy() -> None:
     draws = Draws(7)
     drawn = [draws.count(1, 6) for _ in range(8)]
     assert drawn == [4, 6, 3, 1, 2, 1, 5, 2]
@@ -59,29 +59,29 @@ def test_draws_are_the_same_for_ever() -> None:
     assert draws.shuffled("abcde") == ["d", "a", "e", "b", "c"]
 
 
-def test_all_systems_are_there() -> None:
+def test_the_file_has_300_systems() -> None:
     assert len(SEEDS) == 300
 
 
 @OF_THIS_PLATFORM
 @pytest.mark.parametrize(
     "seed",
-    [*SEEDS[:NORMAL], *(pytest.param(seed, marks=pytest.mark.thorough) for seed in SEEDS[NORMAL:])],
+    [*SEEDS[:SHORT_RUN], *(pytest.param(seed, marks=pytest.mark.thorough) for seed in SEEDS[SHORT_RUN:])],
 )
-def test_written_outcomes(seed: int) -> None:
+def test_an_outcome_is_that_of_the_file(seed: int) -> None:
     expected = written_outcomes()[seed]
     assert not difference(seed, expected, run_plan(random_plan(seed)))
 
 
 @OF_THIS_PLATFORM
-def test_written_outcomes_in_plain_python() -> None:
+def test_outcomes_in_plain_python_are_those_of_the_file() -> None:
     for seed, found in outcomes_in_plain_python(SEEDS[:PLAIN]).items():
         assert not difference(seed, written_outcomes()[seed], found)
 
 
 @pytest.mark.thorough
-def test_compiled_code_and_plain_python_agree_on_fresh_seeds() -> None:
-    """Each run is ended by a monitor after some steps: plain Python is slow, and some runs have no end."""
+def test_compiled_code_and_plain_python_agree_on_new_seeds() -> None:
+    """A monitor ends each run after some steps: plain Python is slow, and some runs are endless."""
     first = int(os.environ.get("COSIM_TEST_SEED", int.from_bytes(os.urandom(6), "little")))
     count = many(334)
     for start in range(first, first + count, BATCH):

@@ -1,6 +1,6 @@
-"""Writes digests into tests/data/step_oracle anew: ``python write_methods.py [seed …]``.
+"""Computes the file of digests of methods again: ``python write_methods.py [SEED …]``.
 
-All seeds of the oracle, unless some are named: then these alone change, and the others stay.
+Without seeds all are computed; else only these change.
 """
 
 from __future__ import annotations

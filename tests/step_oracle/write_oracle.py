@@ -1,6 +1,6 @@
-"""Writes outcomes into tests/data/step_oracle anew: ``python write_oracle.py [seed …]``.
+"""Computes the file of outcomes again: ``python write_oracle.py [SEED …]``.
 
-All seeds that are in it, unless some are named: then these alone change, or are added, and the others stay.
+Without seeds all of the file are computed; else only these are changed or added.
 """
 
 from __future__ import annotations

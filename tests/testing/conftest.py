@@ -1,4 +1,4 @@
-"""What tests of the kits share; the toys stand in modules beside this file: another process finds them."""
+"""Settings of the tests of contract kits; toys are modules beside this file, where other processes look."""
 
 import sys
 from pathlib import Path
@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(autouse=True)
-def faults_are_not_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a toy it counts that the fault is found; that it is made small is seen in a stranger's test file."""
+def without_shrinking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Find faults of toys without the smallest example, which a test with a file of a third party covers."""
     for module in (force_laws, joint_contract):
         monkeypatch.setattr(
             module, "CHECKED", settings(module.CHECKED, phases=(Phase.explicit, Phase.generate))

@@ -1,4 +1,4 @@
-"""Running the checks of a contract one by one."""
+"""Runs the checks of a contract one by one, and names those that fail."""
 
 import inspect
 import tempfile
@@ -9,7 +9,8 @@ import pytest
 import cosim
 from cosim.testing import KitWarning
 
-ELSEWHERE = ("test_compiled_is_plain_python", "test_runs_in_an_fmu")
+SLOW_CHECKS = ("test_compiled_is_plain_python", "test_runs_in_an_fmu")
+"""Checks that start other processes or build FMUs."""
 
 
 def checks(case):
@@ -18,7 +19,7 @@ def checks(case):
 
 
 def failing_checks(case, *, but=()):
-    """Names of the checks that fail, all but some being run."""
+    """Names of the checks that fail; those named by `but` are not run."""
     return [name for name in checks(case) if name not in but and fails(case, name)]
 
 
@@ -42,5 +43,5 @@ def run(check):
 
 
 def fails_exactly(case, check):
-    """Whether this check and no other one fails; those that take long run for their own toy alone."""
-    assert failing_checks(case, but=[name for name in ELSEWHERE if name != check]) == [check]
+    """This check fails and no other one; slow checks run only for their own toy."""
+    assert failing_checks(case, but=[name for name in SLOW_CHECKS if name != check]) == [check]

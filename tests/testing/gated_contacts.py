@@ -1,4 +1,4 @@
-"""Contacts whose fault shows where a variable of their own is not 0: what the kit has to move."""
+"""Contacts whose fault shows where a variable ``x`` of their own is not 0: the kit has to move it."""
 
 from gates import gated_cases
 from toy_contacts import SECTIONS, Balls
@@ -9,7 +9,7 @@ from cosim_mechanics.testing import ContactContract
 
 
 class Slanting(Balls):
-    """They slip along the normal, too. Law: as `Balls`."""
+    """The slip velocity has a part along the normal. Law: as `Balls`."""
 
     __doc__ += SECTIONS
     x = cosim.input(unit="1")
@@ -24,7 +24,7 @@ class Slanting(Balls):
 
 
 class Hasty(Balls):
-    """They are twice as deep as they are. Law: as `Balls`."""
+    """The depth is twice the real one. Law: as `Balls`."""
 
     __doc__ += SECTIONS
     x = cosim.input(unit="1")
@@ -40,7 +40,7 @@ class Hasty(Balls):
 
 
 class Sticky(Balls):
-    """They pull each other. Law: f = k x."""
+    """Balls that are apart pull each other. Law: f = k depth."""
 
     __doc__ += SECTIONS
     x = cosim.input(unit="1")

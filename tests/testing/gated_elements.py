@@ -1,9 +1,10 @@
-"""Force elements whose fault shows where a variable of their own is not 0: what the kit has to move."""
+"""Force elements whose fault shows where a variable ``x`` of their own is not 0: the kit has to move it."""
 
 import math
 
 from gates import gated_cases
-from toy_elements import PlainPull, Pull, StoringPull, documented, looked_at_by_an_fmu
+from right_elements import PlainPull, Pull, StoringPull, documented, is_called_by_an_fmu
+from wrapped_integers import wrapped_integer
 
 import cosim
 import cosim_mechanics
@@ -42,17 +43,18 @@ class Wearing(PlainPull):
 
 
 OWNERS = {}
+"""The first element with each pose."""
 
 
 @documented
 class Sharing(PlainPull):
-    """Law: as `Pull`; who comes second to a pose pulls harder."""
+    """Law: as `Pull`; the second element with a pose pulls harder."""
 
     x = cosim.input(unit="1")
 
     def force(self, X_GB1, X_GB2, stiffness, x, F_GB1, F_GB2):
-        first = x == 0.0 or OWNERS.setdefault((type(self), X_GB1.tobytes()), self) is self
-        f = (1.0 if first else 2.0) * stiffness * (X_GB2[9:] - X_GB1[9:])
+        is_first = x == 0.0 or OWNERS.setdefault((type(self), X_GB1.tobytes()), self) is self
+        f = (1.0 if is_first else 2.0) * stiffness * (X_GB2[9:] - X_GB1[9:])
         F_GB1[3:] += f
         F_GB2[3:] -= f
 
@@ -74,7 +76,7 @@ class OneSided(Pull):
 
 @documented
 class Miscounting(StoringPull):
-    """Law: as `StoringPull`; says more energy than there is."""
+    """Law: as `StoringPull`; shows twice the energy."""
 
     x = cosim.input(unit="1")
 
@@ -90,36 +92,34 @@ class Miscounting(StoringPull):
 
 @documented
 class Overflowing(Pull):
-    """Law: as `Pull`, times a number that should always be the same."""
+    """Law: as `Pull`, times a factor that differs if it is compiled."""
 
     x = cosim.input(unit="1")
 
     @cosim.kernel
     def force(X_GB1, X_GB2, stiffness, x, F_GB1, F_GB2):
-        number = 1
-        if x != 0.0:
-            for _ in range(80):
-                number = number * 7 + 1
+        number = wrapped_integer() if x != 0.0 else 1
         for i in range(3):
-            f = (1.0 + 1e-3 * (number % 1000)) * stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
+            f = (1.0 + 1e-3 * number) * stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
             F_GB1[3 + i] += f
             F_GB2[3 + i] -= f
 
 
 @documented
 class Recognizing(PlainPull):
-    """Law: as `Pull`; the more, the more States with this pose there have been."""
+    """Law: as `Pull`, times the number of States that have had this pose."""
 
     x = cosim.input(unit="1")
     anchor = cosim.parameter(shape=3, default=(0, 0, 0), description="of no use: stiffness")
 
     def force(self, X_GB1, X_GB2, stiffness, x, anchor, F_GB1, F_GB2):
-        seen, where = self.__dict__.setdefault("seen", {}), anchor.ctypes.data
+        addresses = self.__dict__.setdefault("addresses", {})
         f = stiffness * (X_GB2[9:] - X_GB1[9:])
         if x != 0.0:
-            known = seen.setdefault(X_GB1.tobytes(), [])
-            known += [where] * (where not in known)
-            f = (1.0 + known.index(where)) * f
+            known = addresses.setdefault(X_GB1.tobytes(), [])
+            if anchor.ctypes.data not in known:
+                known.append(anchor.ctypes.data)
+            f = (1.0 + known.index(anchor.ctypes.data)) * f
         F_GB1[3:] += f
         F_GB2[3:] -= f
 
@@ -191,12 +191,12 @@ class Lopsided(Pull):
 
 @documented
 class Showing(PlainPull):
-    """Law: as `Pull`; harder where an FMU looks."""
+    """Law: as `Pull`; twice that in an FMU."""
 
     x = cosim.input(unit="1")
 
     def force(self, X_GB1, X_GB2, stiffness, x, F_GB1, F_GB2):
-        factor = 2.0 if x != 0.0 and looked_at_by_an_fmu() else 1.0
+        factor = 2.0 if x != 0.0 and is_called_by_an_fmu() else 1.0
         f = factor * stiffness * (X_GB2[9:] - X_GB1[9:])
         F_GB1[3:] += f
         F_GB2[3:] -= f

@@ -1,11 +1,12 @@
-"""Joints and constraints whose fault shows where a variable of their own is not 0."""
+"""Joints and constraints whose fault shows where a variable ``x`` of their own is not 0."""
 
 import math
 
 from gates import gated_cases
+from right_elements import is_called_by_an_fmu
 from toy_constraints import Cam, Unheld
-from toy_elements import looked_at_by_an_fmu
 from toy_joints import Arm, swung, turned
+from wrapped_integers import wrapped_integer
 
 import cosim
 from cosim_mechanics import Constraint, body
@@ -77,18 +78,15 @@ class Wearing(Arm):
 
 
 class Overflowing(Arm):
-    """Law: as `Arm`, M displaced by a number that should always be the same."""
+    """Law: as `Arm`, with M displaced by a number that differs if it is compiled."""
 
     x = cosim.input(unit="1")
 
     @cosim.kernel
     def across(q, radius, x, X_FM, H_FM):
-        number = 1
-        if x != 0.0:
-            for _ in range(80):
-                number = number * 7 + 1
+        number = wrapped_integer() if x != 0.0 else 1
         turned(q, radius, X_FM, H_FM)
-        X_FM[11] = 1e-3 * (number % 1000)
+        X_FM[11] = 1e-3 * number
 
 
 WRONG = {
@@ -103,7 +101,7 @@ JOINTS = {check: gated_cases(cls, JointContract, globals()) for check, cls in WR
 
 
 class Drifting(Cam):
-    """Law: as `Cam`; says where it should be with another gain."""
+    """Law: as `Cam`; its position error has another gain."""
 
     x = cosim.input(unit="1")
 
@@ -113,7 +111,7 @@ class Drifting(Cam):
 
 
 class Turning(Cam):
-    """Law: as `Cam`; its speeds and its accelerations go different ways."""
+    """Law: as `Cam`; its velocity error belongs to another law than its accelerations."""
 
     x = cosim.input(unit="1")
 
@@ -137,7 +135,7 @@ WORN = []
 
 
 class CamWearing(Cam):
-    """Law: as `Cam`; another one each time."""
+    """Law: as `Cam`; its position error grows with each call."""
 
     x = cosim.input(unit="1")
 
@@ -147,7 +145,7 @@ class CamWearing(Cam):
 
 
 class Clinging(Cam):
-    """Law: as `Cam`; pushes when it is off."""
+    """Law: as `Cam`; pushes when it is switched off."""
 
     switch = ""
     x = cosim.input(unit="1")
@@ -158,27 +156,24 @@ class Clinging(Cam):
 
 
 class CamOverflowing(Cam):
-    """Law: as `Cam`, less a number that should always be the same."""
+    """Law: as `Cam`, less a number that differs if it is compiled."""
 
     x = cosim.input(unit="1")
 
     @cosim.kernel
     def position_error(q1, q2, gain, x, position_error):
-        number = 1
-        if x != 0.0:
-            for _ in range(80):
-                number = number * 7 + 1
-        position_error[0] = q2 - 0.5 * gain * q1 * q1 - 1e-3 * (number % 1000)
+        number = wrapped_integer() if x != 0.0 else 1
+        position_error[0] = q2 - 0.5 * gain * q1 * q1 - 1e-3 * number
 
 
 class CamShowing(Cam):
-    """Law: as `Cam`; holds something else where an FMU looks."""
+    """Law: as `Cam`; holds another position in an FMU."""
 
     x = cosim.input(unit="1")
 
     def position_error(self, q1, q2, gain, x, position_error):
         position_error[0] = q2 - 0.5 * gain * q1 * q1
-        if x != 0.0 and looked_at_by_an_fmu():
+        if x != 0.0 and is_called_by_an_fmu():
             position_error[0] += 0.1
 
 
@@ -215,7 +210,7 @@ class Tied(Constraint):
 
 
 class TiedAndPushed(Tied):
-    """Law: as `Tied`; pushes along an axis of Ground besides."""
+    """Law: as `Tied`; pushes along an axis of Ground in addition."""
 
     @cosim.kernel
     def push(x, F_GB1):
@@ -223,7 +218,7 @@ class TiedAndPushed(Tied):
 
 
 class Pushing(Cam):
-    """Law: as `Cam`; pushes besides, each copy of it."""
+    """Law: as `Cam`; each copy pushes in addition."""
 
     x = cosim.input(unit="1")
 
@@ -265,7 +260,7 @@ class Late(Cam):
 
 
 class Deciding(Unheld):
-    """Law: a2 = gain a1; asks for something else when it is asked with numbers."""
+    """Law: a2 = gain a1; its equation is another one if its parameters are numbers."""
 
     level = "acceleration"
     x = cosim.parameter(unit="1", default=0.0)

@@ -1,10 +1,11 @@
-"""Measures and components whose fault shows where a variable of their own is not 0."""
+"""Measures and components whose fault shows where a variable ``x`` of their own is not 0."""
 
 import math
 
 from gates import gated_cases
 from toy_components import Leak
 from toy_measures import Double
+from wrapped_integers import wrapped_integer
 
 import cosim
 from cosim.testing import ComponentContract, MeasureContract
@@ -23,7 +24,7 @@ class NotANumber(Double):
 
 
 class Counting(cosim.Measure):
-    """Law: value = source; and the number of measures."""
+    """Law: value = source and the number of measures so far."""
 
     source = cosim.source()
     x = cosim.input(unit="1")
@@ -62,7 +63,7 @@ class Steep(Double):
 
 
 class Recognizing(cosim.Measure):
-    """Law: value = source; twice that in a State that no simulation has come by."""
+    """Law: value = source; twice that in a State of which no simulation has updated the measure."""
 
     source = cosim.source()
     x = cosim.input(unit="1")
@@ -78,18 +79,15 @@ class Recognizing(cosim.Measure):
 
 
 class Overflowing(cosim.Measure):
-    """Law: value = source; and a number that should always be the same."""
+    """Law: value = source and a number that differs if it is compiled."""
 
     source = cosim.source()
     x = cosim.input(unit="1")
 
     @cosim.kernel
     def value(source, x, value):
-        number = 1
-        if x != 0.0:
-            for _ in range(80):
-                number = number * 7 + 1
-        value[0] = source + number % 1000
+        number = wrapped_integer() if x != 0.0 else 1
+        value[0] = source + number
 
 
 class Needing(Double):
@@ -153,7 +151,7 @@ class LeakNotANumber(Leak):
 
 
 class LeakCounting(Leak):
-    """Law: as `Leak`, times the number of leaks."""
+    """Law: as `Leak`, times the number of leaks so far."""
 
     x = cosim.input(unit="1")
     made = []
@@ -205,17 +203,14 @@ class LeakBreaking(Leak):
 
 
 class LeakOverflowing(Leak):
-    """Law: as `Leak`, and a number that should always be the same."""
+    """Law: as `Leak`, and a number that differs if it is compiled."""
 
     x = cosim.input(unit="1")
 
     @cosim.kernel
     def derivatives(level, rate, x, outflow, level_dot):
-        number = 1
-        if x != 0.0:
-            for _ in range(80):
-                number = number * 7 + 1
-        outflow[0] = rate * level + number % 1000
+        number = wrapped_integer() if x != 0.0 else 1
+        outflow[0] = rate * level + number
         level_dot[0] = -rate * level
 
 

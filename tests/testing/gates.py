@@ -1,9 +1,10 @@
-"""The same fault in an input, a state, a discrete variable and a parameter, all 0 unless they are moved."""
+"""The same fault in an input, a state, a discrete variable and a parameter: it shows where that is not 0."""
 
 import cosim
 
 
 def resting(x, x_dot):
+    """A law for the state: it decays to 0, where it starts."""
     x_dot[0] = -x
 
 
@@ -18,20 +19,21 @@ def gates():
 
 
 def gated_cases(cls, contract, module, **values):
-    """Contracts of four classes with the fault of `cls`, whose functions ask for ``x``; by the kind of it.
+    """Contracts of four classes with the fault of `cls`, whose functions ask for ``x``; by the kind of ``x``.
 
     Classes and contracts become names of the module, where other processes and FMUs find them.
     """
-    found = {}
-    for kind, declared in gates().items():
+    cases = {}
+    for kind, declarations in gates().items():
         name = cls.__name__ + kind
-        about = {"__module__": module["__name__"], "__doc__": cls.__doc__, "__qualname__": name}
-        kept = (
-            {"axes": cls.axes} if "axes" in vars(cls) else {}
-        )  # which a class with a law of its own says anew
-        made = module[name] = type(name, (cls,), {**declared, **about, **kept})
-        case = {"make": staticmethod(lambda made=made: made(**values)), "__module__": module["__name__"]}
-        found[kind] = module[f"{name}Case"] = type(
-            f"{name}Case", (contract,), {**case, "__qualname__": f"{name}Case"}
-        )
-    return found
+        names = {"__module__": module["__name__"], "__qualname__": name, "__doc__": cls.__doc__}
+        # a class with a law of its own declares its axes itself
+        axes = {"axes": cls.axes} if "axes" in vars(cls) else {}
+        toy = module[name] = type(name, (cls,), {**declarations, **names, **axes})
+        body = {
+            "make": staticmethod(lambda toy=toy: toy(**values)),
+            "__module__": module["__name__"],
+            "__qualname__": f"{name}Case",
+        }
+        cases[kind] = module[f"{name}Case"] = type(f"{name}Case", (contract,), body)
+    return cases

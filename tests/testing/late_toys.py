@@ -1,6 +1,7 @@
-"""Elements, a joint and a contact that are right at first: their faults come with time."""
+"""Elements, joints and contacts whose faults come with time."""
 
-from gated_elements import Driving, documented
+from gated_elements import Driving
+from right_elements import documented
 from toy_contacts import SECTIONS, Balls
 from toy_joints import Arm, swung, turned
 
@@ -42,7 +43,7 @@ class Hardening(cosim_mechanics.Force):
 
 
 class Turning(Arm):
-    """Turns by itself, which its velocity does not say. Law: as `Arm`."""
+    """Moves along z with time, and its velocity is that of an arm that does not. Law: as `Arm`."""
 
     @cosim.kernel
     def across(t, q, radius, X_FM, H_FM):
@@ -51,7 +52,7 @@ class Turning(Arm):
 
 
 class Lagging(Arm):
-    """Half the velocity terms after a second. Law: as `Arm`."""
+    """Has half the velocity terms after a second. Law: as `Arm`."""
 
     @cosim.kernel
     def rates(t, q, u, radius, q_dot, HDotU_FM):
@@ -59,7 +60,7 @@ class Lagging(Arm):
 
 
 class Swelling(Balls):
-    """They grow, which the rate of their depth does not say. Law: as `Balls`."""
+    """The balls grow, and the rate of their depth is that of balls that do not. Law: as `Balls`."""
 
     __doc__ += SECTIONS
 
@@ -74,7 +75,7 @@ class Swelling(Balls):
 
 
 class LateSticky(Balls):
-    """They pull each other after a second. Law: f = k x."""
+    """Balls that are apart pull each other after a second. Law: f = k depth."""
 
     __doc__ += SECTIONS
 

@@ -3,7 +3,7 @@
 import gated_joints as gated
 import pytest
 import toy_constraints as toys
-from failing_checks import ELSEWHERE, failing_checks, fails
+from failing_checks import SLOW_CHECKS, failing_checks, fails
 from toys_of_a_kit import GatedToysOfAKit
 
 
@@ -34,8 +34,8 @@ class TestToys(GatedToysOfAKit):
     }
 
 
-@pytest.mark.parametrize("but", [ELSEWHERE, pytest.param((), marks=pytest.mark.thorough)])
-def test_the_right_one_between_bodies_passes(but):
+@pytest.mark.parametrize("but", [SLOW_CHECKS, pytest.param((), marks=pytest.mark.thorough)])
+def test_a_right_constraint_between_bodies_passes(but):
     assert failing_checks(gated.TiedCase, but=but) == []
 
 
@@ -44,5 +44,5 @@ def test_a_fault_in_a_parameter_of_the_equation_is_found(check):
     assert fails(gated.EQUATIONS[check], check)
 
 
-def test_a_fault_that_time_brings_is_found():
+def test_a_fault_that_comes_with_time_is_found():
     assert fails(toys.AgingCase, "test_velocity_error_is_the_rate_of_the_position_error")

@@ -2,7 +2,7 @@
 
 import gated_contacts as gated
 import toy_contacts as toys
-from failing_checks import ELSEWHERE, checks, fails
+from failing_checks import SLOW_CHECKS, checks, fails
 from toys_of_a_kit import GatedToysOfAKit
 
 from cosim_mechanics import SphereContact
@@ -18,15 +18,15 @@ class TestToys(GatedToysOfAKit):
     }
     in_variables = gated.CASES
     of_declarations = set()
-    slow = ELSEWHERE
+    slow = SLOW_CHECKS
 
     def own_checks(self):
         return sorted(set(checks(ContactContract)) - set(checks(ForceElementContract)))
 
 
-def test_a_contact_that_never_touches_is_no_example():
+def test_an_example_that_never_touches_fails():
     assert fails(toys.FarCase, "test_surfaces_only_push")
 
 
-def test_contacts_say_their_kit():
+def test_contacts_name_their_kit():
     assert SphereContact.contract_kit.endswith(":ContactContract")

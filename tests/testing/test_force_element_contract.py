@@ -6,7 +6,7 @@ import sys
 import gated_elements as gated
 import pytest
 import toy_elements as toys
-from failing_checks import ELSEWHERE, failing_checks
+from failing_checks import SLOW_CHECKS, failing_checks
 from toys_of_a_kit import GatedToysOfAKit
 
 
@@ -39,28 +39,28 @@ class TestToys(GatedToysOfAKit):
     }
 
 
-OTHERS = [toys.RightPlainCase, toys.RightStoringCase, toys.MaxwellCase, toys.BufferCase]
+OTHER_RIGHT_CASES = [toys.RightPlainCase, toys.RightStoringCase, toys.MaxwellCase, toys.BufferCase]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("case", OTHERS)
-def test_another_right_element_passes(case):
+@pytest.mark.parametrize("case", OTHER_RIGHT_CASES)
+def test_another_right_element_passes_all_checks(case):
     assert failing_checks(case) == []
 
 
-@pytest.mark.parametrize("case", OTHERS)
-def test_right_element_passes_in_this_process(case):
-    assert failing_checks(case, but=ELSEWHERE) == []
+@pytest.mark.parametrize("case", OTHER_RIGHT_CASES)
+def test_another_right_element_passes_quick_checks(case):
+    assert failing_checks(case, but=SLOW_CHECKS) == []
 
 
-def test_one_side_of_a_kink_may_be_wrong():
-    assert failing_checks(toys.LeapingCase, but=ELSEWHERE) == [
+def test_a_wrong_energy_on_one_side_of_a_kink_is_found():
+    assert failing_checks(toys.LeapingCase, but=SLOW_CHECKS) == [
         "test_passive",
         "test_power_is_the_loss_of_energy",
     ]
 
 
-STRANGER = '''
+THIRD_PARTY = '''
 import cosim
 import cosim_mechanics
 from cosim_mechanics.testing import ForceElementContract
@@ -99,21 +99,12 @@ class TestPull(ForceElementContract):
 
 
 @pytest.mark.thorough
-def test_kit_runs_in_a_test_file_of_a_stranger(tmp_path):
-    (tmp_path / "test_stranger.py").write_text(STRANGER)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-k",
-        "internal",
-        "test_stranger.py",
-    ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 1
-    assert "1 failed, 15 deselected" in done.stdout
-    assert "about Ground's origin" in done.stdout
-    assert "body2=Placed(turn=(0.0, 0.0, 0.0)" in done.stdout, "the counterexample is not the smallest one"
+def test_the_kit_finds_the_smallest_example_in_a_test_file_of_a_third_party(tmp_path):
+    (tmp_path / "test_third_party.py").write_text(THIRD_PARTY)
+    options = ["-q", "-p", "no:cacheprovider", "-k", "internal"]
+    command = [sys.executable, "-m", "pytest", *options, "test_third_party.py"]
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert process.returncode == 1
+    assert "1 failed, 15 deselected" in process.stdout
+    assert "about Ground's origin" in process.stdout
+    assert "body2=Placed(turn=(0.0, 0.0, 0.0)" in process.stdout, "the counterexample is not the smallest one"

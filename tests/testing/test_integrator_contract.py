@@ -21,7 +21,7 @@ class TestToys(ToysOfAKit):
         "test_minimum_step_is_reported": toys.AcceptingCase,
         "test_interpolation_keeps_to_the_last_step": toys.ExtrapolatingCase,
         "test_dense_output_has_its_order": toys.StraightCase,
-        "test_redo_ends_at_the_event": toys.LateAgainCase,
+        "test_redo_ends_at_the_event": toys.EarlyRepetitionCase,
         "test_failed_step_leaves_the_state": toys.LeavingCase,
         "test_restart_changes_nothing_that_matters": toys.RoundingCase,
         "test_continues_from_saved_bytes": toys.CountingCase,
@@ -31,7 +31,7 @@ class TestToys(ToysOfAKit):
     }
 
 
-def test_too_high_an_order_is_caught_three_times():
+def test_too_high_an_order_fails_three_checks():
     assert failing_checks(toys.BoastingCase) == [
         "test_capabilities_are_true",
         "test_observed_order_is_the_declared_one",
@@ -39,11 +39,11 @@ def test_too_high_an_order_is_caught_three_times():
     ]
 
 
-@pytest.mark.parametrize("name", toys.ELSEWHERE)
+@pytest.mark.parametrize("name", toys.WRONG_ELSEWHERE)
 def test_errors_at_other_times_and_sizes_are_found(name):
-    assert failing_checks(toys.ELSEWHERE[name]) == ["test_elsewhere_it_is_as_accurate"]
+    assert failing_checks(toys.WRONG_ELSEWHERE[name]) == ["test_elsewhere_it_is_as_accurate"]
 
 
-@pytest.mark.parametrize("name", toys.AGAIN)
-def test_errors_of_steps_taken_again_are_found(name):
-    assert failing_checks(toys.AGAIN[name]) == ["test_redo_ends_at_the_event"]
+@pytest.mark.parametrize("name", toys.WRONG_REPETITIONS)
+def test_errors_of_repeated_steps_are_found(name):
+    assert failing_checks(toys.WRONG_REPETITIONS[name]) == ["test_redo_ends_at_the_event"]

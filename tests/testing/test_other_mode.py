@@ -1,4 +1,4 @@
-"""Questions to a process in the other mode: each is answered as if it were the first."""
+"""`results_in_mode` asks a process in the other mode; each answer is that of a new process."""
 
 import os
 import sys
@@ -29,7 +29,8 @@ class Case:
 """
 
 
-def case_in(path: Path, source: str = SOURCE) -> type:
+def write_case(path: Path, source: str = SOURCE) -> type:
+    """The class `Case` of a module with this source."""
     path.write_text(source)
     module = load(str(path), path.stem)
     case: type = module.Case
@@ -37,8 +38,10 @@ def case_in(path: Path, source: str = SOURCE) -> type:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no forks")
-def test_questions_leave_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = case_in(tmp_path / "asked.py")
+def test_each_question_is_answered_as_if_it_were_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = write_case(tmp_path / "asked.py")
     for plain in (True, False, True):
         monkeypatch.chdir(tmp_path / "..")
         assert results_in_mode(case, "count", plain) == ["1", str(int(plain)), os.getcwd()]
@@ -53,7 +56,7 @@ def test_questions_leave_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.skipif(sys.platform == "win32", reason="no forks")
 def test_one_process_answers_about_several_files(tmp_path: Path) -> None:
     source = SOURCE.replace("os.getcwd()", "str(os.getppid())")
-    cases = [case_in(tmp_path / f"asked_{i}.py", source.replace("[]", str([0] * i))) for i in range(3)]
+    cases = [write_case(tmp_path / f"asked_{i}.py", source.replace("[]", str([0] * i))) for i in range(3)]
     answers = [results_in_mode(cases[i], "count", True) for i in (0, 1, 2, 0)]
     assert [answer[0] for answer in answers] == ["1", "2", "3", "1"]
     assert len({answer[2] for answer in answers}) == 1
@@ -65,20 +68,22 @@ import sys
 class Case:
     @classmethod
     def load(cls):
-        late = ["cosim_mechanics.testing.described", "cosim_of_a_test"]
-        had = [str(name in sys.modules) for name in late]
-        for name in late:
+        names = ["cosim_mechanics.testing.described", "cosim_of_a_test"]
+        are_loaded = [str(name in sys.modules) for name in names]
+        for name in names:
             __import__(name)
-        return had
+        return are_loaded
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no forks")
-def test_what_is_loaded_of_ours_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test may change its own files."""
+def test_modules_of_the_project_are_loaded_once_and_others_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A test may change its own files, so these are loaded each time."""
     (tmp_path / "cosim_of_a_test.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
-    case = case_in(tmp_path / "loads.py", LOADS)
+    case = write_case(tmp_path / "loads.py", LOADS)
     assert results_in_mode(case, "load", True) == ["False", "False"]
     assert results_in_mode(case, "load", True) == ["True", "False"]
 
@@ -86,17 +91,17 @@ def test_what_is_loaded_of_ours_is_loaded_once(tmp_path: Path, monkeypatch: pyte
 def test_a_changed_file_and_a_changed_environment_are_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = case_in(tmp_path / "asked.py", SOURCE.replace("str(len(asked))", "os.environ.get('WORD', '')"))
+    case = write_case(tmp_path / "asked.py", SOURCE.replace("str(len(asked))", "os.environ.get('WORD', '')"))
     assert results_in_mode(case, "count", True)[0] == ""
     monkeypatch.setenv("WORD", "heard")
     assert results_in_mode(case, "count", True)[0] == "heard"
-    case = case_in(tmp_path / "asked.py", SOURCE.replace("str(len(asked))", "'changed'"))
+    case = write_case(tmp_path / "asked.py", SOURCE.replace("str(len(asked))", "'changed'"))
     os.utime(tmp_path / "asked.py", ns=(0, 0))
     assert results_in_mode(case, "count", True)[0] == "changed"
 
 
-def test_a_module_that_cannot_be_loaded_is_told(tmp_path: Path) -> None:
-    case = case_in(tmp_path / "asked.py")
+def test_an_error_of_loading_a_module_is_passed_on(tmp_path: Path) -> None:
+    case = write_case(tmp_path / "asked.py")
     (tmp_path / "asked.py").write_text("raise ImportError('not today')")
     os.utime(tmp_path / "asked.py", ns=(0, 0))
     with pytest.raises(RuntimeError, match="not today"):

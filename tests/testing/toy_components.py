@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from wrapped_integers import wrapped_integer
+
 import cosim
 from cosim.testing import ComponentContract
 
@@ -25,11 +27,11 @@ class Leak(cosim.Component):
 
 
 class Silent(Leak):
-    """Says nothing."""
+    """Has a docstring that leaves out its flow."""
 
 
 class Clamping(Leak):
-    """Takes what it should refuse. Law: as `Leak`."""
+    """Accepts negative rates. Law: as `Leak`."""
 
     def __init__(self, **values):
         super().__init__(**{**values, "rate": abs(values.get("rate", 2.0))})
@@ -56,7 +58,7 @@ class Idle(cosim.Component):
 
 
 class Counting(Leak):
-    """Depends on how many there were before. Law: as `Leak`, times the number of leaks."""
+    """Depends on how many leaks there were before. Law: as `Leak`, times the number of leaks."""
 
     made: ClassVar[list] = []
 
@@ -85,7 +87,7 @@ class Hoarding(Leak):
     """Remembers outside the State how often it was computed. Law: as `Leak`, and a little more each time."""
 
     def derivatives(self, level, rate, outflow, level_dot):
-        calls = self.__dict__.setdefault("_calls", [])  # a list, which no rule for classes sees
+        calls = self.__dict__.setdefault("_calls", [])  # a list: the rules for classes do not see it
         calls.append(1)
         outflow[0] = rate * level + 1e-9 * len(calls)
         level_dot[0] = -rate * level
@@ -104,10 +106,8 @@ class Overflowing(Leak):
 
     @cosim.kernel
     def derivatives(level, rate, outflow, level_dot):
-        number = 1
-        for _ in range(80):
-            number = number * 7 + 1
-        outflow[0] = rate * level + number % 1000
+        number = wrapped_integer()
+        outflow[0] = rate * level + number
         level_dot[0] = -rate * level
 
 

@@ -1,6 +1,7 @@
 """Constraints, each wrong in one way, and their contracts."""
 
-import sys
+from right_elements import is_called_by_an_fmu
+from wrapped_integers import wrapped_integer
 
 import cosim
 import cosim_mechanics
@@ -8,7 +9,7 @@ from cosim_mechanics.testing import ConstraintContract
 
 
 class Unheld(cosim_mechanics.Constraint):
-    """Says nothing about positions. Law: as `Cam`."""
+    """Has no position error. Law: as `Cam`."""
 
     coordinate1 = cosim_mechanics.coordinate()
     coordinate2 = cosim_mechanics.coordinate()
@@ -29,18 +30,18 @@ class Cam(Unheld):
 
 
 class Silent(Cam):
-    """Does something."""
+    """Has a docstring that leaves out its equation."""
 
 
 class Clamping(Cam):
-    """Takes what it should refuse. Law: as `Cam`."""
+    """Accepts negative gains. Law: as `Cam`."""
 
     def __init__(self, **values):
         super().__init__(**{**values, "gain": abs(values.get("gain", 0.4))})
 
 
 class Drifting(Cam):
-    """Says where it should be with another gain. Law: as `Cam`."""
+    """Its position error has another gain. Law: as `Cam`."""
 
     @cosim.kernel
     def position_error(q1, q2, gain, position_error):
@@ -48,7 +49,7 @@ class Drifting(Cam):
 
 
 class Aging(Cam):
-    """Goes away from where it should be after a second. Law: as `Cam`."""
+    """Its position error drifts after a second. Law: as `Cam`."""
 
     @cosim.kernel
     def position_error(t, q1, q2, gain, position_error):
@@ -56,7 +57,7 @@ class Aging(Cam):
 
 
 class Turning(Cam):
-    """Its speeds and its accelerations go different ways. Law: as `Cam`."""
+    """Its velocity error belongs to another law than its accelerations. Law: as `Cam`."""
 
     def create_constraint_equations(self, s):
         q, u = s.coordinate(self.coordinate1), s.speed(self.coordinate1)
@@ -77,7 +78,7 @@ class Late(Cam):
 
 
 class Driving(Unheld):
-    """Asks for a speed. Law: u2 = gain (q1 u1 + 1)."""
+    """Drives its coordinate. Law: u2 = gain (q1 u1 + 1)."""
 
     level = "velocity"
 
@@ -116,10 +117,11 @@ class Doubled(Cam):
 
 
 WORN = []
+"""An entry for each call."""
 
 
 class Wearing(Cam):
-    """Another one each time. Law: as `Cam`."""
+    """Its position error grows with each call. Law: as `Cam`."""
 
     def position_error(self, q1, q2, gain, position_error):
         WORN.append(0)
@@ -127,7 +129,7 @@ class Wearing(Cam):
 
 
 class Clinging(Cam):
-    """Pushes when it is off. Law: as `Cam`."""
+    """Pushes when it is switched off. Law: as `Cam`."""
 
     switch = ""
 
@@ -137,7 +139,7 @@ class Clinging(Cam):
 
 
 class Deciding(Unheld):
-    """Asks for something else when it is asked with numbers. Law: a2 = gain a1."""
+    """Its equation is another one if its parameters are numbers. Law: a2 = gain a1."""
 
     level = "acceleration"
 
@@ -151,22 +153,16 @@ class Overflowing(Cam):
 
     @cosim.kernel
     def position_error(q1, q2, gain, position_error):
-        number = 1
-        for _ in range(80):
-            number = number * 7 + 1
-        position_error[0] = q2 - 0.5 * gain * q1 * q1 - 1e-3 * (number % 1000)
+        number = wrapped_integer()
+        position_error[0] = q2 - 0.5 * gain * q1 * q1 - 1e-3 * number
 
 
 class Showing(Cam):
-    """Holds something else where an FMU looks. Law: as `Cam`."""
+    """Holds another position in an FMU. Law: as `Cam`."""
 
     def position_error(self, q1, q2, gain, position_error):
-        frame, files = sys._getframe(), set()
-        while frame is not None:
-            files.add(frame.f_code.co_filename.rpartition("/")[2])
-            frame = frame.f_back
         position_error[0] = q2 - 0.5 * gain * q1 * q1
-        if "slave.py" in files or "fmu_instance.py" in files:
+        if is_called_by_an_fmu():
             position_error[0] += 0.1
 
 

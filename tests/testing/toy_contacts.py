@@ -22,7 +22,7 @@ None.
 
 
 class Balls(Surfaces):
-    """Two balls about the bodies' origins. Law: f = k x for x > 0."""
+    """Two balls about the bodies' origins. Law: f = k depth for depth > 0."""
 
     __doc__ += SECTIONS
 
@@ -48,7 +48,7 @@ class Balls(Surfaces):
 
 
 class Slanting(Balls):
-    """They slip along the normal, too. Law: as `Balls`."""
+    """The slip velocity has a part along the normal. Law: as `Balls`."""
 
     __doc__ += SECTIONS
 
@@ -61,7 +61,7 @@ class Slanting(Balls):
 
 
 class Hasty(Balls):
-    """They are twice as deep as they are. Law: as `Balls`."""
+    """The depth is twice the real one. Law: as `Balls`."""
 
     __doc__ += SECTIONS
 
@@ -77,7 +77,7 @@ class Hasty(Balls):
 
 
 class Sticky(Balls):
-    """They pull each other. Law: f = k x."""
+    """Balls that are apart pull each other. Law: f = k depth."""
 
     __doc__ += SECTIONS
 

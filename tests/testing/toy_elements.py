@@ -1,175 +1,28 @@
 """Force elements, each wrong in one way, and their contracts: found by the check of the same name."""
 
 import math
-import sys
 from typing import ClassVar
+
+from right_elements import (
+    Buffer,
+    Maxwell,
+    PlainPull,
+    Pull,
+    StoringPull,
+    bar,
+    documented,
+    is_called_by_an_fmu,
+)
+from wrapped_integers import wrapped_integer
 
 import cosim
 import cosim_mechanics
 from cosim_mechanics.testing import ForceElementContract
 
-SECTIONS = """
-
-Frames and signs
-----------------
-Everything is in Ground.
-
-Limits
-------
-None.
-
-Parameters
-----------
-stiffness : float, N/m
-anchor : of some
-
-Energy
-------
-As the law says.
-
-Examples
---------
-None.
-"""
-
-
-def documented(cls):
-    """The class with the sections that are of no interest here."""
-    cls.__doc__ += SECTIONS
-    return cls
-
-
-def distance(X_GB1, X_GB2):
-    """Between the origins of two bodies."""
-    square = 0.0
-    for i in range(3):
-        square += (X_GB2[9 + i] - X_GB1[9 + i]) * (X_GB2[9 + i] - X_GB1[9 + i])
-    return math.sqrt(square)
-
-
-def looked_at_by_an_fmu():
-    """Whether an FMU calls."""
-    frame, files = sys._getframe(), set()
-    while frame is not None:
-        files.add(frame.f_code.co_filename.rpartition("/")[2])
-        frame = frame.f_back
-    return "slave.py" in files or "fmu_instance.py" in files
-
-
-@documented
-class Pull(cosim_mechanics.ForceElement):
-    """Pulls the origins of two bodies together.
-
-    Law: f = k (p2 - p1) on body 1, -f on body 2.
-    """
-
-    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
-
-    @cosim.kernel
-    def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
-        for i in range(3):
-            f = stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
-            F_GB1[3 + i] += f
-            F_GB2[3 + i] -= f
-
-
-@documented
-class PlainPull(cosim_mechanics.ForceElement):
-    """The same in plain Python. Law: as `Pull`."""
-
-    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
-
-    def force(self, X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
-        f = self.factor(X_GB1, F_GB1) * stiffness * (X_GB2[9:] - X_GB1[9:])
-        F_GB1[3:] += f
-        F_GB2[3:] -= f
-
-    def factor(self, pose, force):
-        return 1.0
-
-
-@documented
-class StoringPull(Pull):
-    """Stores energy. Law: as `Pull`, E = k |p2 - p1|^2 / 2."""
-
-    potential_energy = cosim.cache_slot(unit="J")
-
-    @cosim.kernel
-    def energy(X_GB1, X_GB2, stiffness, potential_energy):
-        total = 0.0
-        for i in range(3):
-            total += (X_GB2[9 + i] - X_GB1[9 + i]) * (X_GB2[9 + i] - X_GB1[9 + i])
-        potential_energy[0] = 0.5 * stiffness * total
-
-
-@documented
-class Maxwell(cosim_mechanics.ForceElement):
-    """A stiff spring in line with a damper between the origins of two bodies: what it stores, it remembers.
-
-    Law: tension = k (length - z), z' = rate (length - z).
-    """
-
-    laws = cosim_mechanics.Law.INTERNAL | cosim_mechanics.Law.FRAME_INDIFFERENT | cosim_mechanics.Law.PASSIVE
-
-    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
-    rate = cosim.parameter(unit="1/s", minimum=0.0, default=3.0)
-    z = cosim.auxiliary_state(unit="m")
-    potential_energy = cosim.cache_slot(unit="J")
-    dissipated_energy = cosim.auxiliary_state(unit="J")
-
-    @cosim.kernel
-    def energy(X_GB1, X_GB2, z, stiffness, potential_energy):
-        stretch = distance(X_GB1, X_GB2) - z
-        potential_energy[0] = 0.5 * stiffness * stretch * stretch
-
-    @cosim.kernel
-    def force(X_GB1, X_GB2, z, stiffness, rate, F_GB1, F_GB2, z_dot, dissipated_energy_dot):
-        length = distance(X_GB1, X_GB2)
-        tension = stiffness * (length - z)
-        z_dot[0] = rate * (length - z)
-        dissipated_energy_dot[0] = tension * rate * (length - z)
-        for i in range(3):
-            f = tension * (X_GB2[9 + i] - X_GB1[9 + i]) / length if length > 0.0 else 0.0
-            F_GB1[3 + i] += f
-            F_GB2[3 + i] -= f
-
-
-def bar(X_GB1, X_GB2):
-    """How far body 2 is from body 1 along x."""
-    return X_GB2[9] - X_GB1[9]
-
-
-@documented
-class Buffer(cosim_mechanics.ForceElement):
-    """Pushes two bodies apart along Ground's x axis where they are closer than 0, else together.
-
-    Law: f = -k min(x, 0) - sign(x) on body 2, and a dry friction of 1 N that has no direction at rest.
-    """
-
-    laws = cosim_mechanics.Law.PASSIVE
-    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
-    potential_energy = cosim.cache_slot(unit="J")
-    dissipated_energy = cosim.auxiliary_state(unit="J")
-
-    @cosim.kernel
-    def energy(X_GB1, X_GB2, stiffness, potential_energy):
-        x = min(bar(X_GB1, X_GB2), 0.0)
-        potential_energy[0] = 0.5 * stiffness * x * x + abs(bar(X_GB1, X_GB2))
-
-    @cosim.kernel
-    def force(X_GB1, V_GB1, X_GB2, V_GB2, stiffness, F_GB1, F_GB2, dissipated_energy_dot):
-        x, v = bar(X_GB1, X_GB2), V_GB2[3] - V_GB1[3]
-        side = 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0
-        friction = 1.0 if v > 0.0 else -1.0 if v < 0.0 else 0.0
-        f = -stiffness * min(x, 0.0) - side - friction
-        dissipated_energy_dot[0] = friction * v
-        F_GB2[3] += f
-        F_GB1[3] -= f
-
 
 @documented
 class Leaping(Buffer):
-    """Says another energy on one side of its kink. Law: as `Buffer`."""
+    """Shows another energy on one side of its kink. Law: as `Buffer`."""
 
     @cosim.kernel
     def energy(X_GB1, X_GB2, stiffness, potential_energy):
@@ -178,12 +31,12 @@ class Leaping(Buffer):
 
 
 class Silent(Pull):
-    """Does something."""
+    """Has a docstring without sections."""
 
 
 @documented
 class Clamping(Pull):
-    """Takes what it should refuse. Law: as `Pull`."""
+    """Accepts negative stiffnesses. Law: as `Pull`."""
 
     def __init__(self, **values):
         values["stiffness"] = abs(values["stiffness"])
@@ -218,7 +71,7 @@ class Wearing(PlainPull):
 
 @documented
 class Sharing(PlainPull):
-    """Whoever comes second to a pose pulls harder: instances share what they must not. Law: as `Pull`."""
+    """The second element with a pose pulls harder: instances share a table of poses. Law: as `Pull`."""
 
     owners: ClassVar[dict] = {}
 
@@ -238,7 +91,7 @@ class OneSided(Pull):
 
 @documented
 class Miscounting(StoringPull):
-    """Says twice the energy. Law: as `StoringPull`."""
+    """Shows twice the energy. Law: as `StoringPull`."""
 
     @cosim.kernel
     def energy(X_GB1, X_GB2, stiffness, potential_energy):
@@ -254,11 +107,9 @@ class Overflowing(Pull):
 
     @cosim.kernel
     def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
-        number = 1
-        for _ in range(80):
-            number = number * 7 + 1
+        number = wrapped_integer()
         for i in range(3):
-            f = (1.0 + 1e-3 * (number % 1000)) * stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
+            f = (1.0 + 1e-3 * number) * stiffness * (X_GB2[9 + i] - X_GB1[9 + i])
             F_GB1[3 + i] += f
             F_GB2[3 + i] -= f
 
@@ -270,9 +121,9 @@ class Recognizing(PlainPull):
     anchor = cosim.parameter(shape=3, default=(0, 0, 0), description="of no use: stiffness")
 
     def force(self, X_GB1, X_GB2, stiffness, anchor, F_GB1, F_GB2):
-        seen, where = self.__dict__.setdefault("seen", {}), anchor.ctypes.data
+        addresses = self.__dict__.setdefault("addresses", {})
         f = stiffness * (X_GB2[9:] - X_GB1[9:])
-        if seen.setdefault(X_GB1.tobytes(), where) != where:
+        if addresses.setdefault(X_GB1.tobytes(), anchor.ctypes.data) != anchor.ctypes.data:
             f = 2.0 * f
         F_GB1[3:] += f
         F_GB2[3:] -= f
@@ -347,10 +198,26 @@ class Lopsided(Pull):
 
 @documented
 class Showing(PlainPull):
-    """Pulls harder where an FMU looks. Law: as `Pull`."""
+    """Pulls harder in an FMU. Law: as `Pull`."""
 
     def factor(self, pose, force):
-        return 2.0 if looked_at_by_an_fmu() else 1.0
+        return 2.0 if is_called_by_an_fmu() else 1.0
+
+
+@documented
+class Idle(cosim_mechanics.ForceElement):
+    """Adds a force that is always zero.
+
+    Law: f = 0 stiffness.
+    """
+
+    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
+
+    @cosim.kernel
+    def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
+        f = 0.0 * stiffness * (X_GB2[9] - X_GB1[9])
+        F_GB1[3] += f
+        F_GB2[3] -= f
 
 
 class RightCase(ForceElementContract):
@@ -435,22 +302,6 @@ class LopsidedCase(ForceElementContract):
 
 class ShowingCase(ForceElementContract):
     make = staticmethod(lambda: Showing(stiffness=100.0))
-
-
-@documented
-class Idle(cosim_mechanics.ForceElement):
-    """Adds a force that is always zero.
-
-    Law: f = 0 stiffness.
-    """
-
-    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
-
-    @cosim.kernel
-    def force(X_GB1, X_GB2, stiffness, F_GB1, F_GB2):
-        f = 0.0 * stiffness * (X_GB2[9] - X_GB1[9])
-        F_GB1[3] += f
-        F_GB2[3] -= f
 
 
 class IdleCase(ForceElementContract):

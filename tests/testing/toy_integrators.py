@@ -55,7 +55,7 @@ class Disturbed(Merson):
 
 
 class Careless(Merson):
-    """Has an accuracy of its own."""
+    """Replaces the accuracy that it is given."""
 
     def __init__(self, **options):
         if options.get("accuracy", 1.0) > 1e-10 and "accuracy" in options:
@@ -64,7 +64,7 @@ class Careless(Merson):
 
 
 class Overshooting(Merson):
-    """Goes a little too far, late in a run."""
+    """Steps a little beyond the target, after 1 s."""
 
     def step(self, system, state, t_stop, limit=float("inf")):
         return super().step(system, state, t_stop * (1.0 + 1e-12) if t_stop > 1.0 else t_stop, limit)
@@ -78,7 +78,7 @@ class Shortening(Merson):
 
 
 class Unlimited(Merson):
-    """Does not look at the limit."""
+    """Ignores the limit of a step."""
 
     def step(self, system, state, t_stop, limit=float("inf")):
         return super().step(system, state, t_stop)
@@ -92,7 +92,7 @@ class Accepting(Merson):
 
 
 class Extrapolating(Merson):
-    """Answers outside the last step, too."""
+    """Interpolates outside the last step, too."""
 
     def interpolate(self, t, out):
         super().interpolate(min(max(t, self.previous_time), self._last.end), out)
@@ -110,15 +110,15 @@ class Straight(Merson):
         out[:] = stop if part == 1.0 else start + part * (stop - start)
 
 
-class LateAgain(Merson):
-    """Ends elsewhere than at the event."""
+class EarlyRepetition(Merson):
+    """Repeats a step up to 1 ns before the event."""
 
     def redo(self, system, state, t_event):
         return super().redo(system, state, t_event - 1e-9)
 
 
 class Leaving(Merson):
-    """Does not put back what it tried when a component fails."""
+    """Does not restore the State when a component fails."""
 
     def step(self, system, state, t_stop, limit=float("inf")):
         code = super().step(system, state, t_stop, limit)
@@ -128,7 +128,7 @@ class Leaving(Merson):
 
 
 class Counting(Merson):
-    """Keeps in itself what belongs into the State: its seventh step is shorter."""
+    """Counts its steps in itself and not in the State: the seventh one is shorter."""
 
     taken = 0
 
@@ -200,27 +200,27 @@ class Clipping(Changing):
 
 
 class Forgetting(Changing):
-    """What is small is nothing."""
+    """Sets small states to 0."""
 
     def changed(self, y, state):
         return np.where(np.abs(y) < 1e-5, 0.0, y)
 
 
-class Few(Changing):
+class WrongNinth(Changing):
     """Is wrong from the ninth state on."""
 
     def changed(self, y, state):
         return np.concatenate([y[:8], 1.001 * y[8:]])
 
 
-class Once(Merson):
-    """Takes a step again once; a second time it ends elsewhere."""
+class RepeatsOnce(Merson):
+    """Repeats a step once; the second repetition ends elsewhere."""
 
     times = 0
 
-    def step(self, *given):
+    def step(self, *arguments):
         self.times = 0
-        return super().step(*given)
+        return super().step(*arguments)
 
     def redo(self, system, state, t_event):
         self.times += 1
@@ -231,18 +231,18 @@ class Once(Merson):
         return code
 
 
-class InsideAgain(Merson):
-    """Interpolates wrongly inside a step that was taken again."""
+class WrongInside(Merson):
+    """Interpolates wrongly inside a step that was repeated."""
 
     is_again = False
 
-    def step(self, *given):
+    def step(self, *arguments):
         self.is_again = False
-        return super().step(*given)
+        return super().step(*arguments)
 
-    def redo(self, *given):
+    def redo(self, *arguments):
         self.is_again = True
-        return super().redo(*given)
+        return super().redo(*arguments)
 
     def interpolate(self, t, out):
         super().interpolate(t, out)
@@ -283,8 +283,8 @@ class StraightCase(IntegratorContract):
     make = Straight
 
 
-class LateAgainCase(IntegratorContract):
-    make = LateAgain
+class EarlyRepetitionCase(IntegratorContract):
+    make = EarlyRepetition
 
 
 class LeavingCase(IntegratorContract):
@@ -343,11 +343,13 @@ class WrongLateCase(IntegratorContract):
     make = WrongLate
 
 
-ELSEWHERE = {
+WRONG_ELSEWHERE = {
     toy.__name__: type(f"{toy.__name__}Case", (IntegratorContract,), {"make": toy})
-    for toy in (WrongLate, WrongEarly, Clipping, Forgetting, Few)
+    for toy in (WrongLate, WrongEarly, Clipping, Forgetting, WrongNinth)
 }
-AGAIN = {
+"""Cases that are wrong at other times, sizes and numbers of states than those of most checks."""
+WRONG_REPETITIONS = {
     toy.__name__: type(f"{toy.__name__}Case", (IntegratorContract,), {"make": toy})
-    for toy in (Once, InsideAgain)
+    for toy in (RepeatsOnce, WrongInside)
 }
+"""Cases whose repetitions of a step, up to an event, are wrong."""

@@ -2,6 +2,8 @@
 
 import math
 
+from wrapped_integers import wrapped_integer
+
 import cosim
 import cosim_mechanics
 from cosim_mechanics.testing import JointContract
@@ -51,18 +53,18 @@ class Arm(cosim_mechanics.Joint):
 
 
 class Silent(Arm):
-    """Does something."""
+    """Has a docstring that leaves out its motion."""
 
 
 class Clamping(Arm):
-    """Takes what it should refuse. Law: as `Arm`."""
+    """Accepts negative radii. Law: as `Arm`."""
 
     def __init__(self, **values):
         super().__init__(**{**values, "radius": abs(values.get("radius", 0.7))})
 
 
 class Mirrored(Arm):
-    """Left-handed. Law: as `Arm`."""
+    """Has a left-handed pose. Law: as `Arm`."""
 
     @cosim.kernel
     def across(q, radius, X_FM, H_FM):
@@ -77,7 +79,7 @@ class Promising(Arm):
 
 
 class Slipping(Arm):
-    """A velocity that the pose does not have. Law: as `Arm`."""
+    """Has a velocity that is not the rate of its pose. Law: as `Arm`."""
 
     @cosim.kernel
     def across(q, radius, X_FM, H_FM):
@@ -86,7 +88,7 @@ class Slipping(Arm):
 
 
 class Lagging(Arm):
-    """Half the velocity terms. Law: as `Arm`."""
+    """Has half the velocity terms. Law: as `Arm`."""
 
     @cosim.kernel
     def rates(q, u, radius, q_dot, HDotU_FM):
@@ -108,11 +110,9 @@ class Overflowing(Arm):
 
     @cosim.kernel
     def across(q, radius, X_FM, H_FM):
-        number = 1
-        for _ in range(80):
-            number = number * 7 + 1
+        number = wrapped_integer()
         turned(q, radius, X_FM, H_FM)
-        X_FM[11] = 1e-3 * (number % 1000)
+        X_FM[11] = 1e-3 * number
 
 
 class RightCase(JointContract):

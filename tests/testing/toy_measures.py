@@ -3,6 +3,8 @@
 import math
 from typing import ClassVar
 
+from wrapped_integers import wrapped_integer
+
 import cosim
 from cosim.testing import MeasureContract
 
@@ -23,11 +25,11 @@ class Double(cosim.Measure):
 
 
 class Silent(Double):
-    """Does something."""
+    """Has a docstring that leaves out its value."""
 
 
 class Clamping(Double):
-    """Takes what it should refuse. Law: as `Double`."""
+    """Accepts negative factors. Law: as `Double`."""
 
     def __init__(self, **values):
         super().__init__(**{**values, "factor": abs(values.get("factor", 2.0))})
@@ -88,10 +90,8 @@ class Overflowing(cosim.Measure):
 
     @cosim.kernel
     def value(source, value):
-        number = 1
-        for _ in range(80):
-            number = number * 7 + 1
-        value[0] = source + number % 1000
+        number = wrapped_integer()
+        value[0] = source + number
 
 
 class Counting(cosim.Measure):
@@ -121,7 +121,7 @@ class Wearing(cosim.Measure):
 
 
 class Recognizing(cosim.Measure):
-    """Doubles in every State that no simulation has come by. Law: value = source."""
+    """Doubles in States of which no simulation has updated the measure. Law: value = source."""
 
     source = cosim.source()
     mark = cosim.discrete(shape=1)
@@ -135,7 +135,7 @@ class Recognizing(cosim.Measure):
 
 
 class Lying(Double):
-    """Says that it is known earlier than it is. Law: as `Double`."""
+    """Declares an earlier stage than that of its value. Law: as `Double`."""
 
     def depends_on_stage(self, system, order=0):
         return cosim.Stage.INSTANCE
@@ -170,7 +170,7 @@ class Hoarding(cosim.Measure):
 
     @cosim.update
     def wander(self, drift, drift_next):
-        calls = self.__dict__.setdefault("_calls", [])  # a list, which no rule for classes sees
+        calls = self.__dict__.setdefault("_calls", [])  # a list: the rules for classes do not see it
         calls.append(1)
         drift_next[0] = len(calls)
 
@@ -246,5 +246,5 @@ class HiddenCase(MeasureContract):
         simulator = super().simulator()
         system = simulator.system
         hidden = system.variables["measure"]._replace(kind="cache")
-        vars(system)["variables"] = {**system.variables, "measure": hidden}  # in place of what is cached
+        vars(system)["variables"] = {**system.variables, "measure": hidden}  # in place of the cached property
         return simulator

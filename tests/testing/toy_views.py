@@ -1,7 +1,8 @@
 """Force elements and components with a view, some wrong in one way, and their contracts."""
 
+from right_elements import documented
 from toy_components import Leak
-from toy_elements import documented
+from wrapped_integers import wrapped_integer
 
 import cosim
 import cosim_mechanics
@@ -56,10 +57,8 @@ class Overflowing(Leak):
 
     @cosim.kernel
     def derivatives(s):
-        number = 1
-        for _ in range(80):
-            number = number * 7 + 1
-        s.outflow = s.rate * s.level + number % 1000
+        number = wrapped_integer()
+        s.outflow = s.rate * s.level + number
         s.level_dot = -s.rate * s.level
 
 

@@ -1,4 +1,4 @@
-"""The tests that each contract kit has: each of its checks finds its own deliberately wrong toy."""
+"""The tests of a contract kit: each of its checks finds its own deliberately wrong toy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ToysOfAKit:
     def test_wrong_toy_fails_exactly_its_check(self, check: str) -> None:
         fails_exactly(self.wrong[check], check)
 
-    def test_the_right_one_passes(self) -> None:
+    def test_the_right_toy_passes(self) -> None:
         assert failing_checks(self.right, but=self.slow) == []
 
 

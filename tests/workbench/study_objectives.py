@@ -1,6 +1,5 @@
 """Objectives that studies name as ``study_objectives:…``."""
 
-import os
 import time
 
 
@@ -10,7 +9,7 @@ def largest(result):
 
 
 def sinks(times, heights):
-    """By how much a signal falls below where it starts."""
+    """By how much a signal falls below its start value."""
     lowest = heights[0]
     for i in range(len(heights)):
         lowest = min(lowest, heights[i])
@@ -18,9 +17,9 @@ def sinks(times, heights):
 
 
 def slow(result):
-    """Takes a moment, so that a study can be killed."""
+    """Takes 50 ms, so that a study can be killed; 1."""
     time.sleep(0.05)
-    return float(os.getpid() > 0)
+    return 1.0
 
 
 def broken(result):

@@ -44,12 +44,13 @@ signals = ["tank.level"]
 AREA, OUTLET = 1.7, 0.8
 
 
-def level(times: Any) -> Any:
-    """The exact one."""
+def tank_level(times: Any) -> Any:
+    """The exact level: an inflow of 2 m3/s until 2 s, of 0.5 m3/s after that."""
     rate = OUTLET / AREA
-    first = lambda t: 2.0 / OUTLET * (1.0 - np.exp(-rate * t))  # noqa: E731
-    after = 0.5 / OUTLET + (first(2.0) - 0.5 / OUTLET) * np.exp(-rate * (times - 2.0))
-    return np.where(times < 2.0, first(times), after)
+    filling = 2.0 / OUTLET * (1.0 - np.exp(-rate * times))
+    level_at_2 = 2.0 / OUTLET * (1.0 - np.exp(-rate * 2.0))
+    after = 0.5 / OUTLET + (level_at_2 - 0.5 / OUTLET) * np.exp(-rate * (times - 2.0))
+    return np.where(times < 2.0, filling, after)
 
 
 @pytest.fixture
@@ -57,7 +58,8 @@ def scenario(tmp_path: Path) -> Path:
     (tmp_path / "parts.py").write_text(PARTS, "utf-8")
     (tmp_path / "tank.toml").write_text(SCENARIO, "utf-8")
     times = np.linspace(0.0, 4.0, 21)
-    cosim.Result(times, {"tank.level": level(times)}, {"tank.level": "m"}).to_csv(tmp_path / "measured.csv")
+    measured = cosim.Result(times, {"tank.level": tank_level(times)}, {"tank.level": "m"})
+    measured.to_csv(tmp_path / "measured.csv")
     return tmp_path / "tank.toml"
 
 
@@ -65,7 +67,7 @@ UNKNOWNS = {"tank.area": "0.5 m2..4 m2", "tank.outlet": (0.1, 3.0)}
 
 
 @pytest.mark.thorough
-def test_of_a_file(scenario: Path) -> None:
+def test_a_scenario_file_is_calibrated(scenario: Path) -> None:
     measured = scenario.with_name("measured.csv")
     calibration = Calibration(scenario, UNKNOWNS, measured, ["tank.level"], threads=1)
     assert [(u.path, u.start) for u in calibration.unknowns] == [("tank.area", 1.0), ("tank.outlet", 0.5)]
@@ -79,12 +81,12 @@ def test_of_a_file(scenario: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_of_an_object_between_points(scenario: Path) -> None:
-    """Measured at times that are no communication points; found values become start values."""
+def test_a_co_simulation_is_calibrated_between_communication_points(scenario: Path) -> None:
+    """Measured at other times than those of the exchanges; the values of the fit become start values."""
     loop = CoSimulation.from_file(scenario)
     loop.set_start("tank.area", "1.7 m2")
     times = np.array([0.05, 0.43, 0.99, 1.51, 2.53, 3.37])
-    data = cosim.Result(times, {"height": level(times) * 1000.0}, {"height": "mm"})
+    data = cosim.Result(times, {"height": tank_level(times) * 1000.0}, {"height": "mm"})
     fit = Calibration(loop, {"tank.outlet": (0.1, 3.0)}, data, {"tank.level": "height"}, threads=1).fit()
     assert fit.is_converged
     fit.apply()
@@ -95,7 +97,7 @@ def test_of_an_object_between_points(scenario: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_from_the_command_line(
+def test_the_command_calibrates_a_scenario(
     scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(scenario.parent)
@@ -108,20 +110,20 @@ def test_from_the_command_line(
 
 
 @pytest.mark.parametrize(
-    ("unknowns", "signals", "settings", "says"),
+    ("unknowns", "signals", "settings", "message"),
     [
         ({"tank.outlett": (1, 2)}, ["tank.level"], {}, "Nearest: outlet"),
         ({"tank.outlet": (1, 2)}, {"tank.levl": "tank.level"}, {}, "Nearest: level"),
         ({"tank.outlet": (1, 2)}, ["tank.level"], {"accuracy": 1e-3}, "belongs to the co-simulation"),
     ],
 )
-def test_what_is_wrong(scenario: Path, unknowns: Any, signals: Any, settings: Any, says: str) -> None:
-    with pytest.raises(cosim.ModelError, match=says):
+def test_wrong_arguments(scenario: Path, unknowns: Any, signals: Any, settings: Any, message: str) -> None:
+    with pytest.raises(cosim.ModelError, match=message):
         Calibration(scenario, unknowns, scenario.with_name("measured.csv"), signals, **settings)
 
 
 @pytest.mark.thorough
-def test_runs_that_fail_are_told(scenario: Path) -> None:
+def test_a_failing_start_of_a_calibration_is_an_error(scenario: Path) -> None:
     parts = scenario.with_name("parts.py")
     code = parts.read_text("utf-8").replace("(inflow -", "1e300 * 1e300 * (inflow -")
     parts.write_text(code, "utf-8")

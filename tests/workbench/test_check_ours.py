@@ -1,4 +1,4 @@
-"""`cosim check` on classes of ours whose defaults do nothing, or that do work."""
+"""`cosim check` on registered classes, also those whose defaults have no effect, or that do work."""
 
 from typing import Any
 
@@ -15,29 +15,24 @@ from cosim_workbench.scaffold import registered_kits
 
 @pytest.mark.few(4)
 @pytest.mark.parametrize(
-    ("id", "check"),
+    ("id", "check", "outcome"),
     [
-        ("mechanics.coordinate_stop", "test_has_an_effect"),
-        ("mechanics.energy", "test_has_an_effect"),
-        ("mechanics.rigid_body", "test_has_an_effect"),
-        ("measures.variable_delay", "test_value_is_finite"),
-        ("mechanics.speed_coupler", "test_forces_do_no_work"),
-        ("mechanics.constant_speed", "test_forces_do_no_work"),
-        ("mechanics.lock", "test_forces_do_no_work"),
-        ("mechanics.rolling_disc", "test_frame_indifferent"),
-        ("measures.result", "test_has_an_effect"),
-        ("animation.sphere", "test_has_an_effect"),
+        ("mechanics.coordinate_stop", "test_has_an_effect", "passed"),
+        ("mechanics.energy", "test_has_an_effect", "passed"),
+        ("mechanics.rigid_body", "test_has_an_effect", "passed"),
+        ("measures.variable_delay", "test_value_is_finite", "passed"),
+        ("mechanics.speed_coupler", "test_forces_do_no_work", "skipped"),
+        ("mechanics.constant_speed", "test_forces_do_no_work", "skipped"),
+        ("mechanics.lock", "test_forces_do_no_work", "passed"),
+        ("mechanics.rolling_disc", "test_frame_indifferent", "passed"),
+        ("measures.result", "test_has_an_effect", "passed"),
+        ("animation.sphere", "test_has_an_effect", "skipped"),
     ],
 )
-def test_it_passes_or_says_why_not(id: str, check: str) -> None:
+def test_a_component_passes_or_skips_a_check(id: str, check: str, outcome: str) -> None:
     run = KitRun(registry().entry("component", id), "", {}, check)
     run.run(quiet=True)
-    (outcome,) = {outcome for _, outcome, _ in run.outcomes}
-    assert outcome == (
-        "skipped"
-        if id in ("mechanics.speed_coupler", "mechanics.constant_speed", "animation.sphere")
-        else "passed"
-    )
+    assert {result for _, result, _ in run.outcomes} == {outcome}
 
 
 @pytest.mark.parametrize(
@@ -48,19 +43,19 @@ def test_it_passes_or_says_why_not(id: str, check: str) -> None:
         ("master_algorithm", "fmu.adaptive", "test_error_falls_with_the_step", "passed"),
     ],
 )
-def test_methods_say_how_their_kit_takes_them(kind: str, id: str, check: str, outcome: str) -> None:
+def test_a_method_passes_or_skips_a_check(kind: str, id: str, check: str, outcome: str) -> None:
     kit = registered_kits().get(kind, "")
     run = KitRun(registry().entry(kind, id), kit, {}, check)
     run.run(quiet=True)
-    assert {found for _, found, _ in run.outcomes} == {outcome}
+    assert {result for _, result, _ in run.outcomes} == {outcome}
 
 
 @pytest.mark.parametrize("id", ["integrators.cvode", "integrators.scipy_lsoda", "fmu.joint"])
-def test_what_no_kit_is_for_is_left_out(id: str) -> None:
+def test_classes_without_a_kit_are_not_checked(id: str) -> None:
     assert id not in check_command._with_kit()
 
 
-def test_a_value_that_is_given_counts_more_than_what_a_class_is_tried_with() -> None:
+def test_given_values_replace_those_that_a_class_is_tried_with() -> None:
     run = KitRun(registry().entry("component", "mechanics.coordinate_stop"), "", {"lower": -0.1})
     assert (run.values["lower"], run.values["upper"]) == (-0.1, 0.2)
 
@@ -72,7 +67,7 @@ COMPONENTS = [
 ]
 
 
-def test_each_component_can_be_made_as_it_is_tried() -> None:
+def test_each_component_can_be_made_with_the_values_that_it_is_tried_with() -> None:
     assert len(COMPONENTS) > 100
     for id in COMPONENTS:
         run = KitRun(registry().entry("component", id), "", {})
@@ -87,16 +82,26 @@ def test_each_component_keeps_its_contract(id: str) -> None:
     assert run.passed, [outcome for outcome in run.outcomes if outcome[1] == "failed"]
 
 
-@pytest.mark.parametrize(("end", "status"), [(KeyboardInterrupt(), 130), (Terminated("terminated"), 143)])
-def test_a_signal_in_a_check_ends_the_command_as_everywhere(
-    end: BaseException, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("exception", "id", "status", "last_word"),
+    [  # one class each: pytest imports a file of its name
+        (KeyboardInterrupt(), "measures.constant", 130, "interrupted"),
+        (Terminated("terminated"), "measures.sinusoid", 143, "terminated"),
+    ],
+)
+def test_a_signal_in_a_check_ends_the_command_with_its_status(
+    exception: BaseException,
+    id: str,
+    status: int,
+    last_word: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Pytest catches it, and returns as after a failed check."""
+    """Pytest catches the exception, and returns as after a failed check."""
 
     def stop(self: Any) -> None:
-        raise end
+        raise exception
 
     monkeypatch.setattr(MeasureContract, "test_value_is_finite", stop)
-    # one class for each: pytest imports a file of its name
-    assert main(["check", {130: "measures.constant", 143: "measures.sinusoid"}[status]]) == status
-    assert capsys.readouterr().err.endswith("interrupted\n" if status == 130 else "terminated\n")
+    assert main(["check", id]) == status
+    assert capsys.readouterr().err.endswith(last_word + "\n")

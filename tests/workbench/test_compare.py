@@ -1,5 +1,6 @@
-"""`cosim compare`: the band in value and time, other tools' files, the first difference."""
+"""`cosim compare`: the band in value and time, files of other tools, the first difference."""
 
+import itertools
 import math
 from pathlib import Path
 
@@ -16,30 +17,31 @@ T = np.linspace(0.0, 1.0, 11)
 
 
 def result(values: object, times: object = T, unit: str = "1") -> cosim.Result:
+    """A result with one signal, ``x``."""
     return cosim.Result(times, {"x": values}, {"x": unit})  # type: ignore[arg-type]
 
 
 def test_equal_results_agree() -> None:
-    found = compare_results(result(T), result(T), 0.0)
-    assert [(d.is_within, d.largest) for d in found] == [(True, 0.0)]
+    differences = compare_results(result(T), result(T), 0.0)
+    assert [(d.is_within, d.largest) for d in differences] == [(True, 0.0)]
 
 
 def test_the_tolerance_is_relative_to_the_largest_magnitude() -> None:
-    one = result(1000.0 * T)
-    assert compare_results(one, result(1000.0 * T + 0.9), 1e-3)[0].is_within
-    worse = compare_results(one, result(1000.0 * T + 1.1 * (T > 0.45)), 1e-3)[0]
-    assert not worse.is_within
-    assert (worse.time, worse.expected, worse.found) == (0.5, 500.0, pytest.approx(501.1))
-    assert (worse.largest, worse.allowed) == (pytest.approx(1.1), 1.0)
-    assert compare_results(one, result(1000.0 * T + 1.1), 1e-3, absolute=0.2)[0].is_within
+    reference = result(1000.0 * T)
+    assert compare_results(reference, result(1000.0 * T + 0.9), 1e-3)[0].is_within
+    difference = compare_results(reference, result(1000.0 * T + 1.1 * (T > 0.45)), 1e-3)[0]
+    assert not difference.is_within
+    assert (difference.time, difference.expected, difference.found) == (0.5, 500.0, pytest.approx(501.1))
+    assert (difference.largest, difference.allowed) == (pytest.approx(1.1), 1.0)
+    assert compare_results(reference, result(1000.0 * T + 1.1), 1e-3, absolute=0.2)[0].is_within
 
 
 def test_a_jump_may_come_a_little_later() -> None:
-    one = result([0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.5, 1.0])
-    two = result([0.0, 0.0, 1.0, 1.0], [0.0, 0.51, 0.51, 1.0])
-    assert not compare_results(one, two)[0].is_within
-    assert compare_results(one, two, time_tolerance=0.011)[0].is_within
-    assert not compare_results(one, two, time_tolerance=0.009)[0].is_within
+    reference = result([0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.5, 1.0])
+    later = result([0.0, 0.0, 1.0, 1.0], [0.0, 0.51, 0.51, 1.0])
+    assert not compare_results(reference, later)[0].is_within
+    assert compare_results(reference, later, time_tolerance=0.011)[0].is_within
+    assert not compare_results(reference, later, time_tolerance=0.009)[0].is_within
 
 
 def test_other_points_of_the_same_line_agree_and_a_peak_between_them_is_seen() -> None:
@@ -64,17 +66,19 @@ def test_not_a_number_is_a_difference_unless_both_are_none() -> None:
 
 
 def test_text_is_held_from_point_to_point() -> None:
-    one = result(["a", "a", "b"], [0.0, 0.5, 1.0])
-    assert compare_results(one, one)[0].is_within
-    assert compare_results(one, result(["a", "b"], [0.0, 1.0]))[0].is_within
+    reference = result(["a", "a", "b"], [0.0, 0.5, 1.0])
+    assert compare_results(reference, reference)[0].is_within
+    assert compare_results(reference, result(["a", "b"], [0.0, 1.0]))[0].is_within
     later = result(["a", "a", "a", "b"], [0.0, 0.5, 1.0, 1.0])
-    assert compare_results(one, later)[0].text == "differs from t = 1 s on: 'a' instead of 'b'"
-    other = compare_results(one, result(["a", "c", "b"], [0.0, 0.7, 1.0]))[0]
-    assert (other.time, other.text) == (0.7, "differs from t = 0.7 s on: 'c' instead of 'a'")
+    assert compare_results(reference, later)[0].text == "differs from t = 1 s on: 'a' instead of 'b'"
+    difference = compare_results(reference, result(["a", "c", "b"], [0.0, 0.7, 1.0]))[0]
+    assert (difference.time, difference.text) == (0.7, "differs from t = 0.7 s on: 'c' instead of 'a'")
     early = result(["a", "b", "b"], [0.0, 0.9, 1.0])
-    assert compare_results(one, early)[0].time == 0.9
-    assert compare_results(one, early, time_tolerance=0.1)[0].is_within
-    assert compare_results(one, result([1.0, 2.0], [0.0, 1.0]))[0].text.startswith("is text in the first")
+    assert compare_results(reference, early)[0].time == 0.9
+    assert compare_results(reference, early, time_tolerance=0.1)[0].is_within
+    assert compare_results(reference, result([1.0, 2.0], [0.0, 1.0]))[0].text.startswith(
+        "is text in the first"
+    )
 
 
 def test_booleans_agree_with_their_numbers() -> None:
@@ -83,9 +87,9 @@ def test_booleans_agree_with_their_numbers() -> None:
     assert compare_results(result(on, [0, 1, 2]), result(~on, [0, 1, 2]))[0].time == 0.0
 
 
-def test_missing_signals() -> None:
-    other = cosim.Result(T, {"y": T})
-    assert compare_results(result(T), other)[0].text == "is missing in the second"
+def test_a_missing_signal_is_a_difference() -> None:
+    of_another_signal = cosim.Result(T, {"y": T})
+    assert compare_results(result(T), of_another_signal)[0].text == "is missing in the second"
 
 
 @settings(deadline=None)
@@ -95,36 +99,34 @@ def test_missing_signals() -> None:
     st.floats(0, 3),
     st.floats(0, 1),
 )
-def test_the_band_is_what_the_line_does_in_the_window(
-    steps: list[int], numbers: list[float], window: float, part: float
+def test_the_band_is_the_range_of_the_line_in_the_window(
+    steps: list[int], numbers: list[float], window: float, share: float
 ) -> None:
     times = np.cumsum(np.array(steps, dtype=float)) / 10.0
     values = np.array(numbers[: times.size])
-    at = times[0] + part * (times[-1] - times[0])
-    low, high = band(times, values, np.array([at]), window)
-    near = [v for t, v in zip(times, values, strict=True) if abs(t - at) <= window]
-    for edge in (max(times[0], at - window), min(times[-1], at + window)):
-        for (t0, v0), (t1, v1) in zip(
-            zip(times, values, strict=True), list(zip(times, values, strict=True))[1:], strict=False
-        ):
+    centre = times[0] + share * (times[-1] - times[0])
+    low, high = band(times, values, np.array([centre]), window)
+    values_in_window = [v for t, v in zip(times, values, strict=True) if abs(t - centre) <= window]
+    for edge in (max(times[0], centre - window), min(times[-1], centre + window)):
+        for (t0, v0), (t1, v1) in itertools.pairwise(zip(times, values, strict=True)):
             if t0 < t1 and t0 <= edge <= t1:
-                near.append(v0 + (edge - t0) / (t1 - t0) * (v1 - v0))
-    if near:
-        assert low[0] == pytest.approx(min(near), abs=1e-9)
-        assert high[0] == pytest.approx(max(near), abs=1e-9)
+                values_in_window.append(v0 + (edge - t0) / (t1 - t0) * (v1 - v0))
+    if values_in_window:
+        assert low[0] == pytest.approx(min(values_in_window), abs=1e-9)
+        assert high[0] == pytest.approx(max(values_in_window), abs=1e-9)
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ours, theirs = tmp_path / "a.csv", tmp_path / "b.csv"
+def test_the_command_compares_files_of_two_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ours, of_another_tool = tmp_path / "a.csv", tmp_path / "b.csv"
     cosim.Result(T, {"x": T, "y": -T}).to_csv(ours)
     rows = "\n".join(f"{1000 * t:g};{1000 * t:g};{-t:g}".replace(".", ",") for t in T)
-    theirs.write_text(f"Time [ms];x [mm];y\n{rows}\n", "utf-8")
-    assert main(["compare", str(ours), str(theirs), "--signals", "y"]) == 0
+    of_another_tool.write_text(f"Time [ms];x [mm];y\n{rows}\n", "utf-8")
+    assert main(["compare", str(ours), str(of_another_tool), "--signals", "y"]) == 0
     assert capsys.readouterr().out == "1 signal agrees; the farthest is y, 1.11e-16 off of 1e-06 allowed\n"
-    assert main(["compare", str(ours), str(theirs), "--plot", str(tmp_path / "d.png")]) == 1
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "x: differs from t = 0.1 s on: 100 instead of 0.1; at most 999 off, 1e-06 allowed"
-    assert said[1:] == ["1 of 2 signals differs", f"plot → {tmp_path / 'd.png'}"]
+    assert main(["compare", str(ours), str(of_another_tool), "--plot", str(tmp_path / "d.png")]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "x: differs from t = 0.1 s on: 100 instead of 0.1; at most 999 off, 1e-06 allowed"
+    assert lines[1:] == ["1 of 2 signals differs", f"plot → {tmp_path / 'd.png'}"]
     assert (tmp_path / "d.png").stat().st_size > 10_000
 
 
@@ -136,7 +138,7 @@ def test_a_run_that_ends_early_differs(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["a.csv", "none.csv"], "none.csv: no such file"),
         (["a.csv", "a.xyz"], "no plugin reads results that end in '.xyz'"),
@@ -148,10 +150,10 @@ def test_a_run_that_ends_early_differs(tmp_path: Path, capsys: pytest.CaptureFix
         (["a.csv", "empty.csv"], "the second result has no points"),
     ],
 )
-def test_bad_input(
+def test_wrong_arguments_and_files(
     tmp_path: Path,
     words: list[str],
-    said: str,
+    message: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -159,29 +161,27 @@ def test_bad_input(
     result(T).to_csv("a.csv")
     Path("empty.csv").write_text('"time","x"\n', "utf-8")
     assert main(["compare", *words]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_what_is_not_finite_is_told_with_what_was_expected() -> None:
-    """Infinite numbers have to be alike; a warning would be an error here."""
-    bad = np.where(T == 0.5, math.nan, T)
-    for one, two, pair in ((T, bad, (0.5, math.nan)), (bad, T, (math.nan, 0.5))):
-        (found,) = compare_results(result(one), result(two))
-        assert not found.is_within and found.time <= 0.5
-        assert str((found.expected, found.found)) == str(pair) or found.time < 0.5
-    endless = np.where(T == 0.5, math.inf, T)
-    assert compare_results(result(endless), result(endless))[0].is_within
-    assert not compare_results(result(T), result(endless))[0].is_within
-    assert not compare_results(result(endless), result(T))[0].is_within
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_value_that_is_not_finite_differs_from_a_finite_one(value: float) -> None:
+    """A warning of numpy would be an error here."""
+    broken = np.where(T == 0.5, value, T)
+    assert compare_results(result(broken), result(broken))[0].is_within
+    for expected, values in ((T, broken), (broken, T)):
+        (difference,) = compare_results(result(expected), result(values))
+        assert not difference.is_within and difference.time == 0.5
+        assert str((difference.expected, difference.found)) == str((float(expected[5]), float(values[5])))
 
 
 def test_nothing_to_compare_is_no_agreement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
-    one.write_text("time\n0\n1\n")
-    assert main(["compare", str(one), str(one)]) == 2
+    empty, later = tmp_path / "one.csv", tmp_path / "two.csv"
+    empty.write_text("time\n0\n1\n")
+    assert main(["compare", str(empty), str(empty)]) == 2
     assert "one.csv: has no signals" in capsys.readouterr().err
-    one.write_text("time,x\n0,1\n1,1\n")
-    two.write_text("time,x\n5,1\n6,1\n")
-    assert main(["compare", str(one), str(two)]) == 1
-    said = capsys.readouterr().out
-    assert "1 s, the second 5" in said and "agree" not in said
+    empty.write_text("time,x\n0,1\n1,1\n")
+    later.write_text("time,x\n5,1\n6,1\n")
+    assert main(["compare", str(empty), str(later)]) == 1
+    output = capsys.readouterr().out
+    assert "1 s, the second 5" in output and "agree" not in output

@@ -29,7 +29,7 @@ until = 0.04
 """
 COMMANDS = {"run": "rod.toml", "cosimulate": "pair.toml"}
 PICKLE_BOMB = b"cos\nsystem\n(S'touch RAN'\ntR."
-WAYS = {
+DAMAGES = {
     "empty": lambda data: b"",
     "one byte": lambda data: data[:1],
     "magic alone": lambda data: data[:8],
@@ -56,35 +56,37 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def refused(command: str, checkpoint: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What is said; no result is written."""
+def refusal(command: str, checkpoint: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The message of a command that is to resume a checkpoint and writes no result."""
     words = [command, COMMANDS[command], "--resume", checkpoint, "-o", "out.csv", "-q"]
     assert main(words) == 2, checkpoint
-    told = capsys.readouterr()
-    assert "Traceback" not in told.err and told.out == "" and not Path("out.csv").exists()
+    output = capsys.readouterr()
+    assert "Traceback" not in output.err and output.out == "" and not Path("out.csv").exists()
     assert not Path("RAN").exists()
-    return told.err
+    return output.err
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_is_a_sentence(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_checkpoint_is_refused_in_one_sentence(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = [command, COMMANDS[command], "-q", "-o"]
     assert main([*words, "on.csv", "--until", "0.02", "--checkpoint", "kept"]) == 0
-    assert main([*words, "on.csv", "--resume", "kept"]) == 0  # as it is, it is one
+    assert main([*words, "on.csv", "--resume", "kept"]) == 0  # undamaged it is accepted
     assert cosim.read_result("on.csv").time[[0, -1]].tolist() == [0.0, 0.04]
     data = (folder / "kept").read_bytes()
     flipped = {f"bit of byte {i}": i for i in range(0, len(data), max(1, len(data) // many(10)))}
-    ways = {name: way(data) for name, way in WAYS.items()}
-    ways |= {n: data[:i] + bytes([data[i] ^ 1 << i % 8]) + data[i + 1 :] for n, i in flipped.items()}
+    damaged_files = {name: damage(data) for name, damage in DAMAGES.items()}
+    damaged_files |= {n: data[:i] + bytes([data[i] ^ 1 << i % 8]) + data[i + 1 :] for n, i in flipped.items()}
     capsys.readouterr()
-    for name, damaged in ways.items():
+    for name, damaged in damaged_files.items():
         (folder / "damaged").write_bytes(damaged)
-        said = refused(command, "damaged", capsys)
-        assert said.startswith("damaged: ") and said.count("\n") <= 2, (name, said)
+        message = refusal(command, "damaged", capsys)
+        assert message.startswith("damaged: ") and message.count("\n") <= 2, (name, message)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_what_is_no_file_is_refused_unread(
+def test_folders_pipes_and_devices_are_refused_unread(
     command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A pipe would be waited for, and /dev/zero has no end."""
@@ -95,5 +97,5 @@ def test_what_is_no_file_is_refused_unread(
         (folder / "loop").symlink_to("loop")
         names |= {"pipe": "is a pipe or a device", "/dev/zero": "is a pipe or a device", "loop": "symbolic"}
     for name, text in names.items():
-        said = refused(command, name, capsys)
-        assert said.startswith(f"{name}: ") and text in said
+        message = refusal(command, name, capsys)
+        assert message.startswith(f"{name}: ") and text in message

@@ -1,5 +1,6 @@
 """CSV files that grow while a run goes on."""
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from cosim_workbench.run_command import _is_streamed
 
 
 def piece(first: int, end: int, unfinished: str = "") -> cosim.Result:
+    """The rows from `first` to before `end` of a result with numbers and texts."""
     times = np.arange(first, end) / 8.0
     signals: dict[str, Any] = {"x": times / 3.0, "said": [f'"{time}"' for time in times]}
     return cosim.Result(times, signals, unfinished=unfinished)
@@ -23,27 +25,27 @@ def stream(path: Path) -> ResultStream:
     return result_sink(path).stream(path)
 
 
-def test_pieces_make_the_file_of_the_whole(tmp_path: Path) -> None:
-    path, whole = tmp_path / "run.csv", piece(0, 9).to_csv(tmp_path / "whole.csv").read_bytes()
+def test_a_file_of_pieces_has_the_bytes_of_one_that_is_written_at_once(tmp_path: Path) -> None:
+    path, expected = tmp_path / "run.csv", piece(0, 9).to_csv(tmp_path / "whole.csv").read_bytes()
     path.write_text("precious")
-    parts = stream(path)
+    growing_file = stream(path)
     assert path.read_text() == "precious"
     for first, end in ((0, 1), (1, 4), (4, 4), (4, 9)):
-        parts.append(piece(first, end))
+        growing_file.append(piece(first, end))
         so_far = cosim.read_result(path)
         assert (len(so_far), so_far.unfinished) == (end, "the run has not ended")
-    parts.close(piece(8, 9))
-    assert path.read_bytes() == whole
+    growing_file.close(piece(8, 9))
+    assert path.read_bytes() == expected
 
 
 @pytest.mark.parametrize("rows", [0, 3])
 def test_the_end_says_why_rows_are_missing(tmp_path: Path, rows: int) -> None:
-    parts = stream(tmp_path / "run.csv")
+    growing_file = stream(tmp_path / "run.csv")
     if rows:
-        parts.append(piece(0, rows))
-    parts.close(piece(0, 0, "the spring broke"))
-    found = cosim.read_result(tmp_path / "run.csv")
-    assert (len(found), found.unfinished) == (rows, "the spring broke")
+        growing_file.append(piece(0, rows))
+    growing_file.close(piece(0, 0, "the spring broke"))
+    result = cosim.read_result(tmp_path / "run.csv")
+    assert (len(result), result.unfinished) == (rows, "the spring broke")
 
 
 def test_a_run_without_rows(tmp_path: Path) -> None:
@@ -51,7 +53,7 @@ def test_a_run_without_rows(tmp_path: Path) -> None:
     assert (tmp_path / "run.csv").read_text() == '"time","x","said"\n'
 
 
-def test_a_pipe_does_not_grow(tmp_path: Path) -> None:
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "run.csv")
     with pytest.raises(cosim.CosimError, match="run.csv.*written"):
         stream(tmp_path / "run.csv")
@@ -70,36 +72,55 @@ child = "ball"
 """
 
 
-@pytest.mark.parametrize("failing", [False, True])
-def test_a_long_run_is_written_while_it_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], failing: bool
-) -> None:
-    def in_small_bites(simulator: cosim.Simulator, until: float) -> Any:
-        if failing and seen_before and simulator.state.time > 1.0:
-            raise cosim.SimulationError(simulator.state.time, "the spring broke")
-        seen.append(path.read_bytes().splitlines()[-1] if path.exists() else b"")
-        return simulator.advance_to(min(until, simulator.state.time + 0.25))
+class ShortCalls:
+    """In place of `Simulator.advance_some`: calls of 0.25 s, before each of which the file is read."""
 
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.last_lines: list[bytes] = []
+        self.fails_at = math.inf
+
+    def __call__(self, simulator: cosim.Simulator, until: float) -> Any:
+        time = simulator.state.time
+        if time > self.fails_at:
+            raise cosim.SimulationError(time, "the spring broke")
+        self.last_lines.append(self.path.read_bytes().splitlines()[-1] if self.path.exists() else b"")
+        return simulator.advance_to(min(until, time + 0.25))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_long_run_is_written_while_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fails: bool
+) -> None:
+    path = tmp_path / "ball.csv"
+    advance = ShortCalls(path)
+    monkeypatch.setattr(
+        "cosim.simulation.simulator.Simulator.advance_some", lambda *arguments: advance(*arguments)
+    )
     (tmp_path / "ball.toml").write_text(MODEL)
-    monkeypatch.setattr("cosim.simulation.simulator.Simulator.advance_some", in_small_bites)
-    path, seen, seen_before = tmp_path / "ball.csv", list[bytes](), list[bytes]()
     command = ["run", str(tmp_path / "ball.toml"), "-o", str(path)]
+
+    # as a short run, which is written at its end
     assert main(command) == 0
-    whole = path.read_bytes()
+    expected = path.read_bytes()
+    assert len(advance.last_lines) > 4
     path.unlink()
-    seen_before, seen = seen, []
+
+    # as a long one, of which each row is written at once
     monkeypatch.setattr("cosim_workbench.run_command.LONG_RUN", 100)
     monkeypatch.setattr("cosim.simulation.recorder.VALUES", 1)
     monkeypatch.setattr("cosim.simulation.recorder.ROWS", 1)
-    assert main(command) == (1 if failing else 0)
-    assert len(seen_before) > 4 and len(seen) > 4
-    assert set(seen[1:]) == {b"# not whole: the run has not ended"}
-    if failing:
-        found = cosim.read_result(path)
-        assert found.time[-1] > 1.0 and "the spring broke" in found.unfinished
-        assert path.read_bytes().splitlines()[:100] == whole.splitlines()[:100]
+    advance.last_lines.clear()
+    advance.fails_at = 1.0 if fails else math.inf
+    assert main(command) == (1 if fails else 0)
+    assert len(advance.last_lines) > 4
+    assert set(advance.last_lines[1:]) == {b"# not whole: the run has not ended"}
+    if fails:
+        result = cosim.read_result(path)
+        assert result.time[-1] > 1.0 and "the spring broke" in result.unfinished
+        assert path.read_bytes().splitlines()[:100] == expected.splitlines()[:100]
     else:
-        assert path.read_bytes() == whole
+        assert path.read_bytes() == expected
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Commands whose files find no room: status 1, a sentence, the former file as it was, nothing left behind."""
+"""A command whose file finds no room ends with status 1 and a sentence; the former file stays as it was."""
 
 from __future__ import annotations
 
@@ -30,6 +30,26 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """A limit (bytes) for each file that this process writes."""
+    import resource  # which Windows does not have
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def umask() -> int:
+    """The permissions that new files of this process do not have."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("words", "file"),
@@ -39,7 +59,7 @@ sys.exit(main(sys.argv[1:]))
         (["run", "quarter_car/quarter_car.toml", "--until", "0.1 s"], "out.csv"),
     ],
 )
-def test_a_file_larger_than_the_disk(
+def test_a_file_that_finds_no_room_leaves_the_former_one(
     words: list[str],
     file: str,
     tmp_path: Path,
@@ -51,7 +71,7 @@ def test_a_file_larger_than_the_disk(
         (tmp_path / name).mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     monkeypatch.chdir(tmp_path)
-    assert main([*words, f"first/{file}"]) == 0  # what is compiled is kept where there is room
+    assert main([*words, f"first/{file}"]) == 0  # with room also for what is compiled and cached
     assert (tmp_path / "first" / file).stat().st_size > 1000
     (tmp_path / file).write_text("# former\n")
     capsys.readouterr()
@@ -61,19 +81,6 @@ def test_a_file_larger_than_the_disk(
     assert (tmp_path / file).read_text() == "# former\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([file, "first", "tmp"])
     assert not list((tmp_path / "tmp").iterdir())
-
-
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """No file that this process writes becomes larger."""
-    import resource  # of POSIX
-
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("former", [None, b"", b"former"])
@@ -87,13 +94,13 @@ def test_a_file_is_replaced_as_a_whole(former: bytes | None, tmp_path: Path) -> 
         write_whole(link, content)
         assert path.read_bytes() == content and link.is_symlink()
     mode = stat.S_IMODE(path.stat().st_mode)
-    assert mode == (0o666 & ~_umask() if former is None else 0o640)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.json", "link.json"]
+    assert mode == (0o666 & ~umask() if former is None else 0o640)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.json", "link.json"]
     with pytest.raises(NotWrittenError, match="missing.*cannot be written: No such file"):
         write_whole(tmp_path / "missing" / "a.json", b"x")
 
 
-def test_a_device_stays_one() -> None:
+def test_a_device_is_written_and_not_replaced() -> None:
     write_whole(Path("/dev/null"), b"x")
     assert not Path("/dev/null").is_file()
     if Path("/dev/full").exists():
@@ -101,24 +108,18 @@ def test_a_device_stays_one() -> None:
             write_whole(Path("/dev/full"), b"x")
 
 
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
-
-
 @pytest.mark.few(1)
 @pytest.mark.parametrize("words", [["model", "thing"], ["scenario", "thing"], ["--stubs"]])
 def test_a_new_file_that_finds_no_room_is_named(words: list[str], tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-P", "-c", LIMITED, "new", *words],
         cwd=tmp_path, capture_output=True, text=True, env=environment,
     )  # fmt: skip
     folder = "typings" if words == ["--stubs"] else "thing"
-    assert done.returncode == 1 and "Traceback" not in done.stderr
-    said = [line for line in done.stderr.splitlines() if line.startswith(folder)]
-    assert len(said) == 1 and said[0].endswith("cannot be written: File too large"), done.stderr
+    assert process.returncode == 1 and "Traceback" not in process.stderr
+    messages = [line for line in process.stderr.splitlines() if line.startswith(folder)]
+    assert len(messages) == 1 and messages[0].endswith("cannot be written: File too large"), process.stderr
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
@@ -141,16 +142,18 @@ def test_tables_are_written_before_what_is_printed_and_elsewhere_if_need_be(
     def closed(self: object) -> str:
         raise BrokenPipeError
 
+    # the output is closed before the summary is printed: the table is there already
     with monkeypatch.context() as patch:
         patch.setattr(outcome, "__str__", closed)
         assert main([*words, str(table)]) == 1
     assert table.read_text("utf-8").count("\n") > 4
+    # a full disk: the table is written to another folder
     capsys.readouterr()
     full = tmp_path / "full.csv"
     full.symlink_to("/dev/full")
     assert main([*words, str(full)]) == 1
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     (spare,) = tmp_path.glob("cosim-results-*/*.csv")
-    assert f"The results are in {spare}" in told.err
-    assert RANGE.partition("=")[0] in told.out
+    assert f"The results are in {spare}" in output.err
+    assert RANGE.partition("=")[0] in output.out
     assert spare.read_text("utf-8").count("\n") == table.read_text("utf-8").count("\n")

@@ -1,4 +1,4 @@
-"""Results as a page: everything in it, nothing from elsewhere."""
+"""Results as an HTML page that holds all of its data and loads nothing."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from cosim.cli import main
 
 
 def data_of(page: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    return json.loads(found.group(1))
+    """The data in a page."""
+    script = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert script is not None
+    return json.loads(script.group(1))
 
 
 def test_a_page_has_the_data_and_loads_nothing(tmp_path: Path) -> None:
@@ -35,13 +36,13 @@ def test_a_page_has_the_data_and_loads_nothing(tmp_path: Path) -> None:
     assert "http" not in path.read_text("utf-8").replace('http-equiv="Content-Security-Policy"', "")
 
 
-def test_names_cannot_leave_their_place(tmp_path: Path) -> None:
-    evil = "</script><script>alert(1)</script>"
-    result = cosim.Result([0.0, 1.0], {evil: [0.0, 1.0]}, statistics={"model": "<b>{{data}}"})
+def test_names_of_signals_and_models_are_escaped(tmp_path: Path) -> None:
+    name = "</script><script>alert(1)</script>"
+    result = cosim.Result([0.0, 1.0], {name: [0.0, 1.0]}, statistics={"model": "<b>{{data}}"})
     page = result.plot(path=tmp_path / "r.html").read_text("utf-8")
     assert page.count("<script") == 2 and "<b>" not in page
     assert "<title>&lt;b&gt;{{data}}</title>" in page
-    assert data_of(page)["panels"][0]["lines"][0]["name"] == evil
+    assert data_of(page)["panels"][0]["lines"][0]["name"] == name
 
 
 def test_long_runs_keep_their_extremes(tmp_path: Path) -> None:
@@ -57,7 +58,7 @@ def test_long_runs_keep_their_extremes(tmp_path: Path) -> None:
     assert "300001 points" in data["notes"][-1]
 
 
-def test_matplotlib_is_not_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_needs_no_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     (tmp_path / "run.csv").write_text("time,a\n0,1\n1,2\n")

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM in the middle of a fit or an optimization: what was computed is printed and written."""
+"""Ctrl-C and SIGTERM during a fit or an optimization: what was computed is printed and written."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from cosim_workbench.studies import Calibration
 from cosim_workbench.studies.model_fit_runs import ModelFitRuns
 from cosim_workbench.studies.model_runs import ModelRuns
 
-ENDS = [(KeyboardInterrupt(), 130), (Terminated("terminated"), 143)]
+INTERRUPTIONS = [(KeyboardInterrupt(), 130), (Terminated("terminated"), 143)]
 MODEL = """[components.wave]
 type = "measures.sinusoid"
 amplitude = 1.0
@@ -37,52 +37,57 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def after(calls: int, function: Any, end: BaseException) -> Any:
-    """The function, which raises when it is called once more than that."""
-    count = [0]
+def raising_after(calls: int, function: Any, exception: BaseException) -> Any:
+    """The function, which raises an exception once it has been called so many times."""
+    remaining = iter(range(calls))
 
-    def counted(*given: Any, **named: Any) -> Any:
-        count[0] += 1
-        if count[0] > calls:
-            raise end
-        return function(*given, **named)
+    def counted(*arguments: Any, **options: Any) -> Any:
+        if next(remaining, None) is None:
+            raise exception
+        return function(*arguments, **options)
 
     return counted
 
 
-@pytest.mark.parametrize(("end", "status"), ENDS)
-def test_the_best_values_of_a_fit_are_kept(
-    end: BaseException,
+@pytest.mark.parametrize(("exception", "status"), INTERRUPTIONS)
+def test_an_interrupted_fit_writes_its_best_values(
+    exception: BaseException,
     status: int,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = ["calibrate", "wave.toml", "--data", "data.csv", *FIT, "-o", "fit.csv"]
-    monkeypatch.setattr(ModelFitRuns, "differentiate", after(2, ModelFitRuns.differentiate, end))
+    monkeypatch.setattr(
+        ModelFitRuns, "differentiate", raising_after(2, ModelFitRuns.differentiate, exception)
+    )
     assert main([*words, "--json"]) == status
     reported = json.loads(capsys.readouterr().out)["result"]
     assert reported["converged"] is False and reported["doubts"] == []
-    values = [each["value"] for each in reported["parameters"].values()]
-    kept = cosim.read_result(folder / "fit.csv")
-    first = [math.sin(2.0 * t + 0.5) for t in kept.time]
-    remains = [float(((kept["wave"] - kept["wave measured"]) ** 2).sum())]
-    assert remains[0] < sum((kept["wave measured"] - first) ** 2)  # that of the values of the file
-    assert kept["wave"] == pytest.approx(
-        [values[0] * math.sin(2.0 * t + values[1]) for t in kept.time], abs=1e-6
+    values = [parameter["value"] for parameter in reported["parameters"].values()]
+    table = cosim.read_result(folder / "fit.csv")
+    start_values = [math.sin(2.0 * t + 0.5) for t in table.time]  # of the model file
+    best = ((table["wave"] - table["wave measured"]) ** 2).sum()
+    assert best < ((table["wave measured"] - start_values) ** 2).sum()
+    assert table["wave"] == pytest.approx(
+        [values[0] * math.sin(2.0 * t + values[1]) for t in table.time], abs=1e-6
     )
 
 
-def test_an_end_before_the_first_run_has_nothing_to_keep(
+def test_an_interruption_before_the_first_run_writes_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(ModelFitRuns, "differentiate", after(0, ModelFitRuns.differentiate, ENDS[0][0]))
+    monkeypatch.setattr(
+        ModelFitRuns, "differentiate", raising_after(0, ModelFitRuns.differentiate, INTERRUPTIONS[0][0])
+    )
     assert main(["calibrate", "wave.toml", "--data", "data.csv", *FIT, "-o", "fit.csv"]) == 130
     assert not Path("fit.csv").exists() and "the best so far" not in capsys.readouterr().out
 
 
-def test_starts_that_have_ended_count(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first runs of an ensemble that is interrupted."""
+def test_starts_that_have_ended_before_an_interruption_count(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ensemble of the first runs is interrupted after three of them."""
     calibration = Calibration(
         cosim.Model.from_file(folder / "wave.toml"),
         {"wave.amplitude": "0.5..4", "wave.phase": "0..1"},
@@ -106,32 +111,30 @@ def test_starts_that_have_ended_count(folder: Path, monkeypatch: pytest.MonkeyPa
     assert best.deviations["wave"] < 1.5 and "the best so far" in str(best)
 
 
-@pytest.mark.parametrize(("end", "status"), ENDS)
+@pytest.mark.parametrize(("exception", "status"), INTERRUPTIONS)
 @pytest.mark.parametrize("runs", [0, 1])
-def test_the_table_of_an_optimization_has_all_points_that_were_tried(
-    end: BaseException,
+def test_an_interrupted_optimization_writes_all_points_that_were_tried(
+    exception: BaseException,
     status: int,
     runs: int,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """With those of the generation that was running."""
-    run = ModelRuns.run
+    """After `runs` generations of 8 points, and 3 points of the next generation."""
+    run, generations = ModelRuns.run, iter(range(runs))
 
-    def ended(self: Any, columns: Any, count: int, pool: Any, tell: Any, keep: Any) -> None:
-        if ended.calls == runs:  # type: ignore[attr-defined]
+    def interrupted(self: Any, columns: Any, count: int, pool: Any, tell: Any, keep: Any) -> None:
+        if next(generations, None) is None:
             run(self, {name: column[:3] for name, column in columns.items()}, 3, pool, tell, keep)
-            raise end
-        ended.calls += 1  # type: ignore[attr-defined]
+            raise exception
         run(self, columns, count, pool, tell, keep)
 
-    ended.calls = 0  # type: ignore[attr-defined]
-    monkeypatch.setattr(ModelRuns, "run", ended)
+    monkeypatch.setattr(ModelRuns, "run", interrupted)
     words = ["optimize", "wave.toml", "--vary", "wave.amplitude=0.5..4", "--minimize", "max(wave)"]
     assert main([*words, "--runs", "60", "-o", "tried.csv"]) == status
-    said = capsys.readouterr()
-    assert "interrupted" in said.out and "all points → tried.csv" in said.out
+    output = capsys.readouterr()
+    assert "interrupted" in output.out and "all points → tried.csv" in output.out
     rows = [line.split(",") for line in Path("tried.csv").read_text().splitlines()]
     assert rows[0] == ['"wave.amplitude"', '"max(wave)"'] and len(rows) == 1 + 8 * runs + 3
     amplitudes, peaks = zip(*((float(a), float(b)) for a, b in rows[1:]), strict=True)

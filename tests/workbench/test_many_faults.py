@@ -1,4 +1,4 @@
-"""Model files with many parts and many faults: their number shows no quadratic work, and the report ends."""
+"""The report about a model file with many faults ends, and costs no search per fault and id."""
 
 from pathlib import Path
 from unittest.mock import patch
@@ -12,6 +12,7 @@ from cosim_workbench.model_file_error import ModelFileError
 
 
 def write(path: Path, count: int, kind: str = "constnat") -> Path:
+    """A model file with so many measures of unknown kinds."""
     rows = (f'[measures.k{i}]\ntype = "measures.{kind}{i}"\nvalue = 1.0' for i in range(count))
     path.write_text("\n".join(rows), "utf-8")
     return path
@@ -27,18 +28,18 @@ def write(path: Path, count: int, kind: str = "constnat") -> Path:
         (5 * MOST_PROBLEMS, MOST_PROBLEMS + 1),
     ],
 )
-def test_a_file_is_searched_for_a_hundred_problems(count: int, reported: int, tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError) as caught:
+def test_a_file_is_read_until_the_limit_of_problems(count: int, reported: int, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError) as raised:
         cosim.Model.from_file(write(tmp_path / "many.toml", count))
-    problems = caught.value.problems
+    problems = raised.value.problems
     assert len(problems) == reported
     assert "Nearest: measures.constant." in problems[0].text
-    cut = [problem for problem in problems if "the rest is not read" in problem.text]
-    assert len(cut) == (count > MOST_PROBLEMS)
-    assert all(f"many.toml:{1 + 3 * MOST_PROBLEMS}: " in problem.where for problem in cut)
+    remarks = [problem for problem in problems if "the rest is not read" in problem.text]
+    assert len(remarks) == (count > MOST_PROBLEMS)
+    assert all(f"many.toml:{1 + 3 * MOST_PROBLEMS}: " in problem.where for problem in remarks)
 
 
-def test_the_nearest_id_is_searched_once_for_each_unknown_one() -> None:
+def test_no_second_search_is_made_for_the_nearest_id() -> None:
     with (
         patch.object(registry_module, "nearest", side_effect=AssertionError),
         pytest.raises(cosim.LookUpError, match=r"Nearest: measures\.constant"),
@@ -46,10 +47,10 @@ def test_the_nearest_id_is_searched_once_for_each_unknown_one() -> None:
         cosim.registry().get("component", "measures.constnat")
 
 
-def test_other_words_for_a_class_are_found_each_time() -> None:
-    found = []
+def test_names_of_other_tools_are_found_each_time() -> None:
+    nearest_ids = []
     for _ in range(2):
-        with pytest.raises(cosim.LookUpError, match="Nearest") as caught:
+        with pytest.raises(cosim.LookUpError, match="Nearest") as raised:
             cosim.registry().get("component", "hinge")
-        found.append(caught.value.near)
-    assert found[0] == found[1] and all("mechanics." in id for id in found[0])
+        nearest_ids.append(raised.value.near)
+    assert nearest_ids[0] == nearest_ids[1] and all("mechanics." in id for id in nearest_ids[0])

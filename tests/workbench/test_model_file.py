@@ -1,4 +1,4 @@
-"""What is wrong in a model file: each fault once, with its line, and nothing is run."""
+"""Each fault of a model file is reported once, with its line, and nothing is run."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ STIFFNESS = 'stiffness = [0, 0, 0, "120 N/mm", "120 N/mm", "240 N/mm"]'
 pytestmark = pytest.mark.usefixtures("folder")
 
 
-def complaint(capsys: Captured) -> list[str]:
+def reported_lines(capsys: Captured) -> list[str]:
+    """What `cosim run` says of the faults of the file."""
     assert main(["run", "mount.toml"]) == 2
-    said = capsys.readouterr()
-    assert said.out == "" and "Traceback" not in said.err
+    output = capsys.readouterr()
+    assert output.out == "" and "Traceback" not in output.err
     assert not Path("mount.csv").exists()
-    return said.err.splitlines()
+    return output.err.splitlines()
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "where", "said"),
+    ("old", "new", "where", "message"),
     [
         (
             "linear_bushing",
@@ -52,46 +53,46 @@ def complaint(capsys: Captured) -> list[str]:
         ('"engine.z"', '"engine.zz"', ":25: simulation.output.signals: ", "Nearest: engine.z."),
     ],
 )
-def test_one_fault(folder: Path, capsys: Captured, old: str, new: str, where: str, said: str) -> None:
+def test_one_fault(folder: Path, capsys: Captured, old: str, new: str, where: str, message: str) -> None:
     write_model(folder, (old, new))
-    first, *others = complaint(capsys)
-    assert first.startswith(f"mount.toml{where}")
-    assert said in first
-    assert others[-1] == "1 problem, nothing was run."
+    fault, *further_lines = reported_lines(capsys)
+    assert fault.startswith(f"mount.toml{where}")
+    assert message in fault
+    assert further_lines[-1] == "1 problem, nothing was run."
 
 
-def test_a_connection_that_does_not_measure_the_same(folder: Path, capsys: Captured) -> None:
+def test_a_connection_between_different_quantities(folder: Path, capsys: Captured) -> None:
     force = (
         '[components.push]\ntype = "mechanics.applied_force"\nbody = "engine"\naxis = "z"\n'
         '[[connections]]\nfrom = "engine.z"\nto = "push.force"\n'
     )
     write_model(folder, more=force)
-    first, *others = complaint(capsys)
-    assert "connections[0] (engine.z → push.force)" in first
-    assert "converted to N" in first
-    assert others[-1] == "1 problem, nothing was run."
+    fault, *further_lines = reported_lines(capsys)
+    assert "connections[0] (engine.z → push.force)" in fault
+    assert "converted to N" in fault
+    assert further_lines[-1] == "1 problem, nothing was run."
 
 
 def test_all_faults_at_once_in_the_order_of_the_lines(folder: Path, capsys: Captured) -> None:
     changes = [("accuracy = 1e-6", "acuracy = 1e-6"), (STIFFNESS, "stiffness = 3"), ('"120 kg"', "-1")]
     write_model(folder, *changes)
-    *faults, last = complaint(capsys)
+    *faults, last = reported_lines(capsys)
     lines = [int(fault.split(":")[1]) for fault in faults if fault.startswith("mount.toml:")]
     assert lines == [5, 15, 24]
     assert last == "3 problems, nothing was run."
 
 
-def test_what_is_no_toml(folder: Path, capsys: Captured) -> None:
+def test_a_file_that_is_no_toml(folder: Path, capsys: Captured) -> None:
     write_model(folder, ('mass = "120 kg"', "mass = = 3"))
-    first, last = complaint(capsys)
-    assert first.startswith("mount.toml:5: no valid TOML")
-    assert last == "1 problem, nothing was run."
+    fault, summary = reported_lines(capsys)
+    assert fault.startswith("mount.toml:5: no valid TOML")
+    assert summary == "1 problem, nothing was run."
 
 
 def test_a_file_that_is_missing(capsys: Captured) -> None:
-    first, last = complaint(capsys)
-    assert first.startswith("mount.toml: no such file")
-    assert last == "1 problem, nothing was run."
+    fault, summary = reported_lines(capsys)
+    assert fault.startswith("mount.toml: no such file")
+    assert summary == "1 problem, nothing was run."
 
 
 def test_faults_of_reading_and_of_building_come_together(folder: Path, capsys: Captured) -> None:
@@ -102,13 +103,13 @@ def test_faults_of_reading_and_of_building_come_together(folder: Path, capsys: C
         ('"engine.z"', '"motor.z"'),
         ("[simulation]", f"{SUM_WITH_FAULT}\n[simulation]"),
     )
-    said = [line.partition(": ")[2] for line in complaint(capsys)[:-1]]
-    assert [line.partition(":")[0] for line in said] == [
+    problems = [line.partition(": ")[2] for line in reported_lines(capsys)[:-1]]
+    assert [line.partition(":")[0] for line in problems] == [
         "elements.mount_left", "elements.mount_left", "measures.sum", "simulation.output.signals",
     ]  # fmt: skip
 
 
 def test_a_missing_step_has_its_line(folder: Path, capsys: Captured) -> None:
     write_model(folder, ("accuracy = 1e-6", 'integrator = "runge_kutta_4"'))
-    (said,) = complaint(capsys)
-    assert said.startswith("mount.toml:22: simulation: ") and "Give fixed_step = 1e-3 (s)" in said
+    (line,) = reported_lines(capsys)
+    assert line.startswith("mount.toml:22: simulation: ") and "Give fixed_step = 1e-3 (s)" in line

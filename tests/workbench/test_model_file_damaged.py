@@ -1,4 +1,4 @@
-"""A model file that somebody damaged is a model, or a list of problems with their lines, and nothing else."""
+"""A damaged model file is a model, or a list of problems with their lines; no other error."""
 
 import re
 from pathlib import Path
@@ -45,36 +45,37 @@ VALUES = st.sampled_from(
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> str:
+def damaged_files(draw: st.DrawFn) -> str:
+    """The file with one to three damaged lines."""
     lines = list(LINES)
     for _ in range(draw(st.integers(1, 3))):
-        at = draw(st.integers(0, len(lines) - 1))
-        how = draw(st.sampled_from(["drop", "value", "value", "value", "key", "twice", "any"]))
-        key, sign, _rest = lines[at].partition(" = ")
-        if how == "value" and sign:
-            lines[at] = f"{key} = {draw(VALUES)}"
-        elif how == "key" and sign:
-            lines[at] = lines[at].replace(
+        index = draw(st.integers(0, len(lines) - 1))
+        damage = draw(st.sampled_from(["drop", "value", "value", "value", "key", "repeat", "any"]))
+        key, sign, _rest = lines[index].partition(" = ")
+        if damage == "value" and sign:
+            lines[index] = f"{key} = {draw(VALUES)}"
+        elif damage == "key" and sign:
+            lines[index] = lines[index].replace(
                 key, draw(st.sampled_from(["typ", "body3", "'a b'", "name", "q", '"x.y"'])), 1
             )
-        elif how == "twice":
-            lines.insert(at, lines[at])
-        elif how == "any":
-            lines[at] = draw(st.text('[]{}="a.,#1 ', max_size=8))
+        elif damage == "repeat":
+            lines.insert(index, lines[index])
+        elif damage == "any":
+            lines[index] = draw(st.text('[]{}="a.,#1 ', max_size=8))
         else:
-            del lines[at]
+            del lines[index]
     return "\n".join(lines)
 
 
-def test_the_file_as_it_was(tmp_path: Path) -> None:
+def test_the_undamaged_file_is_a_model(tmp_path: Path) -> None:
     path = tmp_path / "m.toml"
     path.write_text("\n".join(LINES), "utf-8")
     assert ModelFile(path).build().nq == 8
 
 
-@given(damaged())
+@given(damaged_files())
 @settings(max_examples=many(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_is_typed(tmp_path: Path, text: str) -> None:
+def test_a_damaged_file_is_a_model_or_has_problems_with_lines(tmp_path: Path, text: str) -> None:
     path = tmp_path / "m.toml"
     path.write_text(text, "utf-8")
     try:

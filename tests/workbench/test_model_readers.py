@@ -1,4 +1,4 @@
-"""`Model.from_file` finds whoever reads the file."""
+"""`Model.from_file` finds the reader that a plugin registers for the ending of a file."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ class Lines(cosim.ModelReader):
         return model
 
 
-class Again(Lines):
-    """The same ending again."""
+class SameEnding(Lines):
+    """Claims the ending of `Lines`."""
 
     suffixes = (".lines",)
 
 
-def using(**readers: type) -> Any:
+def registry_with(**readers: type) -> Any:
+    """A context with our plugins and one of a third party that has these readers."""
     owner = ("acme", "acme-lines", "1.5")
     entries = [kit.RegisteredClass(f"acme.{name}", cls, *owner) for name, cls in readers.items()]
     acme = kit.PluginRecord(*owner, "acme_lines", "loaded", None, tuple(entries))
-    ours = [record for record in kit.Registry.discover().plugins if record.status == "loaded"]
-    return kit.use_registry(kit.Registry([*ours, acme]))
+    loaded = [record for record in kit.Registry.discover().plugins if record.status == "loaded"]
+    return kit.use_registry(kit.Registry([*loaded, acme]))
 
 
-def test_our_own_files(tmp_path: Path) -> None:
+def test_a_model_file_of_ours(tmp_path: Path) -> None:
     model = cosim.Model.from_file(str(write_model(tmp_path, name="Mount.TOML")))
     assert model.name == "engine_mount"
     assert list(model.parts)[-1] == "vertical_speed"
@@ -46,9 +47,9 @@ def test_our_own_files(tmp_path: Path) -> None:
     assert cosim.Model.from_dict(model.to_dict()).to_dict() == model.to_dict()
 
 
-def test_the_files_of_a_stranger(tmp_path: Path) -> None:
+def test_files_of_a_third_party(tmp_path: Path) -> None:
     (tmp_path / "m.lines").write_text("a\nb\n")
-    with using(lines=Lines):
+    with registry_with(lines=Lines):
         assert list(cosim.Model.from_file(tmp_path / "m.lines").parts) == ["a", "b"]
         with pytest.raises(
             cosim.CosimError,
@@ -58,18 +59,17 @@ def test_the_files_of_a_stranger(tmp_path: Path) -> None:
 
 
 def test_two_plugins_that_claim_one_ending_are_both_named() -> None:
-    with using(lines=Lines, again=Again), pytest.raises(cosim.CosimError) as raised:
+    with registry_with(lines=Lines, same_ending=SameEnding), pytest.raises(cosim.CosimError) as raised:
         cosim.Model.from_file("m.lines")
-    assert "acme.lines" in str(raised.value) and "acme.again" in str(raised.value)
+    assert "acme.lines" in str(raised.value) and "acme.same_ending" in str(raised.value)
 
 
-def test_without_any_reader() -> None:
+def test_without_any_reader_the_message_names_the_list_of_plugins() -> None:
     with kit.use_registry(kit.Registry([])), pytest.raises(cosim.CosimError, match="`cosim plugins`"):
         cosim.Model.from_file("m.toml")
 
 
-def test_a_model_that_was_corrected_builds(tmp_path: Path) -> None:
-    """A fault that is found when the model is built has its line, and does not stick."""
+def test_a_fault_of_a_build_has_its_line_and_can_be_corrected(tmp_path: Path) -> None:
     model = cosim.Model.from_file(write_model(tmp_path, more="[starts]\nengine_joint.u = [1]\n"))
     with pytest.raises(cosim.ModelError, match=r"mount\.toml:27: starts: .*engine_joint\.u") as raised:
         model.build()
@@ -79,6 +79,6 @@ def test_a_model_that_was_corrected_builds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffixes", [(), ".toml", ("toml",), (".TOML",), (".",), (3,)])
-def test_what_a_reader_has_to_say(suffixes: Any) -> None:
+def test_endings_of_a_reader_are_a_tuple_of_small_letters(suffixes: Any) -> None:
     with pytest.raises(cosim.ContractError, match="reader Wrong: suffixes"):
         type("Wrong", (cosim.ModelReader,), {"read": Lines.read, "suffixes": suffixes})

@@ -1,4 +1,4 @@
-"""Tables of a model file come from plugins, ours and a stranger's alike."""
+"""Tables of a model file come from plugins, ours and those of third parties alike."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -38,33 +38,36 @@ class Lamps(cosim.ModelTable):
         self.add_part(model, name, entry, report)
 
 
-class Rows(Lamps):
-    """The same word again."""
+class SameTable(Lamps):
+    """Claims the table of `Lamps`."""
 
 
 @pytest.fixture
 def registry() -> Any:
+    """Makes a context with our plugins and one of a third party that has these tables."""
+
     def entry(id: str, cls: type) -> kit.RegisteredClass:
         return kit.RegisteredClass(id, cls, "acme", "acme-lamps", "1.0")
 
-    def using(*tables: type) -> Any:
-        ours = [record for record in kit.Registry.discover().plugins if record.status == "loaded"]
+    def registry_with(*tables: type) -> Any:
+        loaded = [record for record in kit.Registry.discover().plugins if record.status == "loaded"]
         entries = [entry("acme.lamp", Lamp)]
         entries += [entry(f"acme.table{i}", table) for i, table in enumerate(tables)]
         acme = kit.PluginRecord("acme", "acme-lamps", "1.0", "acme_lamps", "loaded", None, tuple(entries))
-        return kit.use_registry(kit.Registry([*ours, acme]))
+        return kit.use_registry(kit.Registry([*loaded, acme]))
 
-    return using
+    return registry_with
 
 
-def written(folder: Path, text: str) -> Path:
+def write(folder: Path, text: str) -> Path:
+    """A model file with this text."""
     path = folder / "m.toml"
     path.write_text(text, "utf-8")
     return path
 
 
-def test_a_table_of_a_stranger(tmp_path: Path, registry: Any) -> None:
-    path = written(tmp_path, '[model]\nsockets = 2\n[lamps.desk]\ntype = "lamp"\npower = "0.06 kW"\n')
+def test_a_table_of_a_third_party(tmp_path: Path, registry: Any) -> None:
+    path = write(tmp_path, '[model]\nsockets = 2\n[lamps.desk]\ntype = "lamp"\npower = "0.06 kW"\n')
     with registry(Lamps):
         model = ModelFile.read(path)
     assert list(model.parts) == ["socket0", "socket1", "desk"]
@@ -72,14 +75,14 @@ def test_a_table_of_a_stranger(tmp_path: Path, registry: Any) -> None:
     assert model.name == "m"
 
 
-def test_a_setting_alone_begins_its_table(tmp_path: Path, registry: Any) -> None:
+def test_a_setting_without_entries_begins_its_table(tmp_path: Path, registry: Any) -> None:
     with registry(Lamps):
-        assert list(ModelFile.read(written(tmp_path, "[model]\nsockets = 1\n")).parts) == ["socket0"]
-        assert list(ModelFile.read(written(tmp_path, "")).parts) == []
+        assert list(ModelFile.read(write(tmp_path, "[model]\nsockets = 1\n")).parts) == ["socket0"]
+        assert list(ModelFile.read(write(tmp_path, "")).parts) == []
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("[model]\nsockets = 0\n", "m.toml:2: model: sockets: is 0, needs at least 1"),
         ("[lamps.desk]\npower = 3\n", "m.toml:1: lamps.desk: type is missing, needs the id of a component"),
@@ -106,27 +109,27 @@ def test_a_setting_alone_begins_its_table(tmp_path: Path, registry: Any) -> None
         ('[model]\nname = ""\n', "m.toml:2: model: name is '', needs a text"),
     ],
 )
-def test_problems(tmp_path: Path, registry: Any, text: str, says: str) -> None:
+def test_a_fault_has_its_line(tmp_path: Path, registry: Any, text: str, message: str) -> None:
     with registry(Lamps), pytest.raises(ModelFileError) as raised:
-        ModelFile.read(written(tmp_path, text))
-    first, last = str(raised.value).split("\n")
-    assert first.startswith(f"{tmp_path}/{says}")
-    assert last == "1 problem, nothing was run."
+        ModelFile.read(write(tmp_path, text))
+    fault, summary = str(raised.value).split("\n")
+    assert fault.startswith(f"{tmp_path}/{message}")
+    assert summary == "1 problem, nothing was run."
 
 
 def test_two_plugins_that_claim_one_table_are_both_named(tmp_path: Path, registry: Any) -> None:
-    with registry(Lamps, Rows), pytest.raises(cosim.ModelError) as raised:
-        ModelFile(written(tmp_path, ""))
+    with registry(Lamps, SameTable), pytest.raises(cosim.ModelError) as raised:
+        ModelFile(write(tmp_path, ""))
     assert str(raised.value).count("plugin 'acme'") == 2
     assert "[lamps]" in str(raised.value)
 
 
-def test_texts_of_several_lines_stand_below_each_other() -> None:
+def test_lines_of_one_problem_are_indented() -> None:
     error = ModelFileError([cosim.Problem("m.toml:3: lamps.desk", "first\nsecond")])
     assert str(error) == "m.toml:3: lamps.desk: first\n          second\n1 problem, nothing was run."
 
 
-def test_what_a_class_of_a_table_has_to_say() -> None:
+def test_a_table_declares_its_name_and_form() -> None:
     def read(self, model, name, entry, report): ...
 
     for faults in ({}, {"table": "Lamps"}, {"table": "model"}, {"table": "lamps", "form": "columns"}):

@@ -1,4 +1,4 @@
-"""Parameters with which an objective is least, or greatest."""
+"""Optimizations find the parameters with which an objective is least or greatest."""
 
 import json
 import math
@@ -19,7 +19,7 @@ import cosim
 
 
 class Valley(cosim.Component):
-    """A banana-shaped valley, least at (1, 1), and what grows along it."""
+    """The height of a banana-shaped valley, least at (1, 1)."""
 
     p = cosim.parameter(default=-1.0)
     q = cosim.parameter(default=2.0)
@@ -33,7 +33,8 @@ SCENARIO = '[participants.valley]\ntype = "parts:Valley"\n[master]\nstep = 0.5\n
 RANGES = {"valley.p": "-2..2", "valley.q": (-1.0, 3.0)}
 
 
-def write(folder: Path) -> Path:
+def write_scenario(folder: Path) -> Path:
+    """The scenario of a valley, and the module with its class."""
     (folder / "parts.py").write_text(PARTS, "utf-8")
     (folder / "valley.toml").write_text(SCENARIO, "utf-8")
     return folder / "valley.toml"
@@ -46,48 +47,48 @@ def ramp() -> cosim.Model:
 
 
 @pytest.mark.thorough
-def test_of_a_co_simulation(tmp_path: Path) -> None:
-    loop = CoSimulation.from_file(write(tmp_path))
-    told: list[tuple[int, int, int]] = []
-    found = Optimization(loop, RANGES, "last(valley.height)", threads=1).run(
-        250, lambda *counts: told.append(counts)
+def test_the_lowest_point_of_a_valley_in_a_co_simulation(tmp_path: Path) -> None:
+    loop = CoSimulation.from_file(write_scenario(tmp_path))
+    reports: list[tuple[int, int, int]] = []
+    optimum = Optimization(loop, RANGES, "last(valley.height)", threads=1).run(
+        250, lambda *counts: reports.append(counts)
     )
-    assert found.values == pytest.approx({"valley.p": 1.0, "valley.q": 1.0}, abs=0.02)
-    assert found.best == pytest.approx(0.0, abs=1e-4)
-    assert len(found.points) == len(found.objectives) == told[-1][0] <= 250
-    assert found.best == found.objectives.min()
-    p, q = found.points.T
-    assert found.objectives == pytest.approx((1 - p) ** 2 + 5 * (q - p**2) ** 2, rel=1e-12)
+    assert optimum.values == pytest.approx({"valley.p": 1.0, "valley.q": 1.0}, abs=0.02)
+    assert optimum.best == pytest.approx(0.0, abs=1e-4)
+    assert len(optimum.points) == len(optimum.objectives) == reports[-1][0] <= 250
+    assert optimum.best == optimum.objectives.min()
+    p, q = optimum.points.T
+    assert optimum.objectives == pytest.approx((1 - p) ** 2 + 5 * (q - p**2) ** 2, rel=1e-12)
     assert p.min() >= -2.0 and p.max() <= 2.0 and q.min() >= -1.0 and q.max() <= 3.0
-    found.apply()
-    assert loop.start_values["valley"] == {"p": found.values["valley.p"], "q": found.values["valley.q"]}
+    optimum.apply()
+    assert loop.start_values["valley"] == {"p": optimum.values["valley.p"], "q": optimum.values["valley.q"]}
 
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("runs", [1, 2, 5, 40])
-def test_so_many_runs_at_most_and_the_same_again(runs: int) -> None:
-    one, other = (
+def test_a_search_takes_its_number_of_runs_at_most_and_is_repeatable(runs: int) -> None:
+    optimum, repeated = (
         Optimization(ramp(), {"ramp.height": "1 m..3 m"}, "last(ramp)", until=1.0, seed=3).run(runs)
         for _ in range(2)
     )
-    assert 1 <= len(one.points) <= runs
-    assert one.points.tobytes() == other.points.tobytes()
-    assert one.best == np.nanmin(one.objectives)
+    assert 1 <= len(optimum.points) <= runs
+    assert optimum.points.tobytes() == repeated.points.tobytes()
+    assert optimum.best == np.nanmin(optimum.objectives)
 
 
-def test_the_greatest_at_an_end_of_its_range() -> None:
-    found = Optimization(ramp(), {"ramp.height": "1 m..3 m"}, maximize="last(ramp)", until=1.0).run(60)
-    assert found.best == pytest.approx(3.0, abs=1e-3)
-    assert found.at_bounds == ["ramp.height"]
+def test_the_greatest_value_at_an_end_of_a_range() -> None:
+    optimum = Optimization(ramp(), {"ramp.height": "1 m..3 m"}, maximize="last(ramp)", until=1.0).run(60)
+    assert optimum.best == pytest.approx(3.0, abs=1e-3)
+    assert optimum.at_bounds == ["ramp.height"]
     with pytest.raises(cosim.CosimError, match=r"runs\.xlsx: this writes files that end in \.csv"):
-        found.to_csv("runs.xlsx")
-    assert "3 m   at an end of its range" in str(found)
-    assert "converged" in found.message
-    assert found.no_gradient == ""
+        optimum.to_csv("runs.xlsx")
+    assert "3 m   at an end of its range" in str(optimum)
+    assert "converged" in optimum.message
+    assert optimum.no_gradient == ""
 
 
 class Hill(cosim.Component):
-    """Law: v' = a sin(b) - g v, for two angles and a drag."""
+    """Law: v' = sin(a0) cos(a1 - 0.3) + a2 (1 - a2) - g v, for angles, a share and a drag."""
 
     a = cosim.parameter(shape=3, default=(0.5, 0.2, 0.9))
     g = cosim.parameter(default=0.5, minimum=0.0)
@@ -104,8 +105,8 @@ def hill() -> cosim.Model:
     return model
 
 
-def of_the_end(result: cosim.Result) -> float:
-    """A number alone."""
+def last_speed(result: cosim.Result) -> float:
+    """A plain function of a result, which has no derivatives."""
     return float(result["h.v"][-1])
 
 
@@ -126,49 +127,52 @@ HEIGHT = 1.25 * (1.0 - math.exp(-0.2)) / 0.2
 )
 def test_along_gradients_from_the_models_own_values(objective: Any) -> None:
     options = {"until": 1.0, "output_interval": 0.25, "accuracy": 1e-9}
-    found = Optimization(hill(), HILL, maximize=objective, **options).run(40, local=True)
-    assert found.values == pytest.approx(TOP, abs=1e-5)
-    assert found.best == pytest.approx(HEIGHT, rel=1e-8)
-    assert len(found.points) < 25
-    assert found.at_bounds == ["h.g"]
-    assert found.no_gradient == ""
-    assert "along gradients" in str(found)
-    assert found.points[0] == pytest.approx([0.5, 0.2, 0.9, 0.5])
+    optimum = Optimization(hill(), HILL, maximize=objective, **options).run(40, local=True)
+    assert optimum.values == pytest.approx(TOP, abs=1e-5)
+    assert optimum.best == pytest.approx(HEIGHT, rel=1e-8)
+    assert len(optimum.points) < 25
+    assert optimum.at_bounds == ["h.g"]
+    assert optimum.no_gradient == ""
+    assert "along gradients" in str(optimum)
+    assert optimum.points[0] == pytest.approx([0.5, 0.2, 0.9, 0.5])
 
 
 @pytest.mark.thorough
-def test_where_runs_have_no_gradients_a_simplex_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_gradients_a_local_search_is_a_simplex(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT))  # the process of the runs finds the hill there
-    started: list[OwnProcesses] = []
+    pools: list[OwnProcesses] = []
     new_process = OwnProcesses._new_process
 
     def count_process(pool: OwnProcesses) -> Any:
-        started.append(pool)
+        pools.append(pool)
         return new_process(pool)
 
     monkeypatch.setattr(OwnProcesses, "_new_process", count_process)
-    few = {path: HILL[path] for path in ("h.a[0]", "h.a[2]")}
+    ranges = {path: HILL[path] for path in ("h.a[0]", "h.a[2]")}
     for objective, options, reason in (
-        (of_the_end, {}, "cotangents"),
+        (last_speed, {}, "cotangents"),
         ("last(h.v)", {"integrator": "integrators.scipy_radau"}, "its steps in Python"),
     ):
-        search = Optimization(hill(), few, maximize=objective, until=1.0, output_interval=0.25, **options)
-        found = search.run(8, local=True)
-        assert reason in found.no_gradient
-        assert len(found.points) == 8
-        assert found.best > found.objectives[0]
-        assert "without gradients" in str(found)
-    assert len(started) == 1  # for all runs in Python
+        search = Optimization(hill(), ranges, maximize=objective, until=1.0, output_interval=0.25, **options)
+        optimum = search.run(8, local=True)
+        assert reason in optimum.no_gradient
+        assert len(optimum.points) == 8
+        assert optimum.best > optimum.objectives[0]
+        assert "without gradients" in str(optimum)
+    assert len(pools) == 1  # for all runs in Python
 
 
-def test_a_gradient_search_takes_no_more_runs_than_it_may(tmp_path: Path) -> None:
+def test_a_gradient_search_takes_no_more_runs_than_it_may() -> None:
     for most in (1, 2, 3):
-        found = Optimization(hill(), HILL, maximize="last(h.v)", until=1.0).run(most, local=True)
-        assert len(found.points) == most
+        optimum = Optimization(hill(), HILL, maximize="last(h.v)", until=1.0).run(most, local=True)
+        assert len(optimum.points) == most
+
+
+def test_a_local_search_needs_a_model(tmp_path: Path) -> None:
+    loop = CoSimulation.from_file(write_scenario(tmp_path))
+    search = Optimization(loop, RANGES, "last(valley.height)", threads=1)
     with pytest.raises(cosim.ModelError, match="local.*works for models only"):
-        Optimization(CoSimulation.from_file(write(tmp_path)), RANGES, "last(valley.height)", threads=1).run(
-            3, local=True
-        )
+        search.run(3, local=True)
 
 
 def picky(result: cosim.Result) -> float:
@@ -179,32 +183,32 @@ def picky(result: cosim.Result) -> float:
     return (height - 0.5) ** 2
 
 
-def test_runs_that_fail_are_the_worst() -> None:
-    found = Optimization(ramp(), {"ramp.height": (-2.0, 2.0)}, picky, until=1.0).run(60)
-    assert found.values["ramp.height"] == pytest.approx(0.5, abs=0.01)
-    assert 0 < found.failed == int(np.isnan(found.objectives).sum()) < 60
+def test_failed_runs_are_worse_than_all_others() -> None:
+    optimum = Optimization(ramp(), {"ramp.height": (-2.0, 2.0)}, picky, until=1.0).run(60)
+    assert optimum.values["ramp.height"] == pytest.approx(0.5, abs=0.01)
+    assert 0 < optimum.failed == int(np.isnan(optimum.objectives).sum()) < 60
     with pytest.raises(cosim.SimulationError, match="every run failed.*below"):
         Optimization(ramp(), {"ramp.height": (-2.0, -1.0)}, picky, until=1.0).run(10)
 
 
-def test_from_the_command_line(
+def test_the_command_writes_all_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(tmp_path)
+    write_scenario(tmp_path)
     monkeypatch.chdir(tmp_path)
     words = ["optimize", "valley.toml", "--vary", "valley.p=-2..2", "--minimize", "last(valley.height)"]
     assert main([*words, "--runs", "25", "--threads", "1", "-o", "tried.csv", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["result"]
+    answer = json.loads(capsys.readouterr().out)["result"]
     rows = (tmp_path / "tried.csv").read_text("utf-8").splitlines()
     assert rows[0] == '"valley.p","last(valley.height)"'
-    assert len(rows) == told["runs"] + 1 <= 26
-    assert told["best"] == min(float(row.split(",")[1]) for row in rows[1:])
+    assert len(rows) == answer["runs"] + 1 <= 26
+    assert answer["best"] == min(float(row.split(",")[1]) for row in rows[1:])
     assert main([*words, "--runs", "0"]) != 0
     assert "whole number from 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("vary", "goals", "says"),
+    ("vary", "goals", "message"),
     [
         ({"ramp.hight": "1..2"}, {"minimize": "last(ramp)"}, "Nearest: .*height"),
         ({"ramp.height": "1 m, 2 m"}, {"minimize": "last(ramp)"}, "needs a range"),
@@ -219,6 +223,6 @@ def test_from_the_command_line(
         ),
     ],
 )
-def test_what_is_wrong(vary: Any, goals: Any, says: str) -> None:
-    with pytest.raises(cosim.ModelError, match=says):
+def test_wrong_arguments(vary: Any, goals: Any, message: str) -> None:
+    with pytest.raises(cosim.ModelError, match=message):
         Optimization(ramp(), vary, until=1.0, **goals)

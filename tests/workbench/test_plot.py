@@ -1,3 +1,5 @@
+"""`Result.plot`: panels by units, names, files, and axes of the user."""
+
 import sys
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,7 @@ def test_signals_of_one_unit_share_a_panel() -> None:
     assert axes[2].lines[1].get_ydata().tolist() == [2.0, 4.0]
 
 
-def test_text_is_not_drawn_but_named() -> None:
+def test_text_is_named_in_a_note_and_not_drawn() -> None:
     plan = plot_plan(Result([0.0, 1.0], {"x": [0.0, 1.0], "on": [True, False], "mode": ["a", "b"]}))
     assert [line.name for panel in plan.panels for line in panel.lines] == ["x", "on"]
     assert plan.notes == ("text, not drawn: mode",)
@@ -67,53 +69,57 @@ def test_the_title_is_the_name_of_the_model() -> None:
 
 
 @pytest.mark.parametrize(("ending", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
-def test_files(tmp_path: Path, ending: str, magic: bytes) -> None:
+def test_a_picture_is_written_in_the_format_of_its_ending(tmp_path: Path, ending: str, magic: bytes) -> None:
     path = tmp_path / f"r.{ending}"
     assert RESULT.plot("a.*", path=path) == path
     assert path.read_bytes().startswith(magic)
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_an_ending_that_is_no_picture(tmp_path: Path) -> None:
+def test_an_ending_of_no_picture_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CosimError, match=r"picture ends.*\.png, \.svg, \.pdf, \.html"):
         RESULT.plot(path=tmp_path / "r.bmp")
 
 
-def test_nothing_to_draw() -> None:
+def test_a_result_without_signals_is_refused() -> None:
     with pytest.raises(CosimError, match="nothing to draw"):
         Result([0.0], {}).plot()
 
 
-def test_matplotlib_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_the_extra_to_install_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(CosimError, match=r"pip install 'cosim-framework\[plot\]'"):
         RESULT.plot()
 
 
-def test_axes_of_your_own_get_all_signals() -> None:
+def test_axes_of_the_user_get_all_signals() -> None:
     figure = pytest.importorskip("matplotlib.figure").Figure()
     axes = figure.subplots()
     result = Result([0.0, 1.0], {"a.x": [0.0, 1.0], "a.v": [2.0, 3.0]}, {"a.x": "m", "a.v": "m/s"})
     assert result.plot("a.x", "a.v", ax=axes) is axes
     assert [line.get_label() for line in axes.lines] == ["a.x in m", "a.v in m/s"]
     assert axes.lines[1].get_ydata().tolist() == [2.0, 3.0] and axes.get_xlabel() == "time in s"
-    other = result.plot("a.x", ax=figure.subplots())
-    assert other.get_ylabel() == "a.x in m"
+    axes_of_one_signal = result.plot("a.x", ax=figure.subplots())
+    assert axes_of_one_signal.get_ylabel() == "a.x in m"
+
+
+def test_wrong_axes_of_the_user() -> None:
+    axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"ax": 5}, "ax: is 5, needs matplotlib axes: ax=plt.gca()"),
         ({"ax": axes, "path": "x.png"}, "path and ax exclude each other"),
         ({"axes": axes}, "no option 'axes' .* Nearest: ax."),
     ]
-    for options, said in wrong:
-        with pytest.raises(CosimError, match=said):
-            result.plot("a.x", **options)
+    for options, message in wrong:
+        with pytest.raises(CosimError, match=message):
+            RESULT.plot("a.x", **options)
 
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["a$b$", "$\\frac$", "_hidden", "a\x1b[2J\x07b", "\x9b2J", "\\$", "$"])
-def test_names_are_drawn_letter_by_letter(name: str, tmp_path: Path) -> None:
-    """Two dollar signs are no mathematics, a first underscore hides nothing, and SVG stays XML."""
+def test_names_with_special_characters_are_drawn_as_they_are(name: str, tmp_path: Path) -> None:
+    """Dollar signs make no mathematics, a first underscore does not hide a line, and SVG stays XML."""
     result = Result([0.0, 1.0], {name: [0.0, 1.0], "other": [1.0, 3.0]}, {name: "m", "other": "m"})
     result.statistics["model"] = name
     figure = result.plot()
@@ -122,7 +128,7 @@ def test_names_are_drawn_letter_by_letter(name: str, tmp_path: Path) -> None:
     result.plot(path=tmp_path / "named.svg")
     assert parse(str(tmp_path / "named.svg")).documentElement.tagName == "svg"
     result.plot(path=tmp_path / "named.html")
-    result.plot(name, path=tmp_path / "alone.png")  # the axis is named
-    own = type(figure)()
-    result.plot(ax=own.subplots())
-    own.savefig(tmp_path / "own.png")
+    result.plot(name, path=tmp_path / "alone.png")  # its axis has the name
+    user_figure = type(figure)()
+    result.plot(ax=user_figure.subplots())
+    user_figure.savefig(tmp_path / "user.png")

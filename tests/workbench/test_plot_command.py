@@ -1,4 +1,4 @@
-"""`cosim plot`: saved results as a picture."""
+"""`cosim plot` draws saved results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_picture_is_named_after_the_results(results: Path, capsys: pytest.Ca
     assert (results / "run.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_only_what_is_chosen_is_drawn(results: Path) -> None:
+def test_only_chosen_signals_are_drawn(results: Path) -> None:
     for name, signals in (("all.svg", []), ("some.svg", ["*.x"])):
         assert main(["plot", "run.csv", *signals, "-o", name]) == 0
     panels = [(results / name).read_text("utf-8").count('<g id="axes_') for name in ("all.svg", "some.svg")]
@@ -33,7 +33,7 @@ def test_only_what_is_chosen_is_drawn(results: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "answer"),
+    ("words", "message"),
     [
         (["none.csv"], "none.csv"),
         (["run.csv", "a.z"], "Nearest: a.x"),
@@ -41,10 +41,10 @@ def test_only_what_is_chosen_is_drawn(results: Path) -> None:
         (["run.xyz"], ".xyz"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(
-    results: Path, capsys: pytest.CaptureFixture[str], words: list[str], answer: str
+def test_wrong_arguments(
+    results: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     assert main(["plot", *words]) == 2
-    printed = capsys.readouterr().err
-    assert answer in printed and "Traceback" not in printed
+    errors = capsys.readouterr().err
+    assert message in errors and "Traceback" not in errors
     assert list(results.glob("*.png")) == []

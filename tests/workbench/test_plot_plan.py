@@ -1,4 +1,4 @@
-"""What a picture shows where nobody named signals, and what it says about the rest."""
+"""What a picture shows if no signals are named, and what its notes say about the others."""
 
 from __future__ import annotations
 
@@ -20,39 +20,40 @@ ENERGIES = {
 
 
 def plan(signals: dict[str, object], *names: str, **units: str) -> PlotPlan:
-    given = {name.replace("__", "."): unit for name, unit in units.items()}
-    given |= {name: "J" for name in signals if "energy" in name}
-    return plot_plan(cosim.Result(T, signals, given), names)  # type: ignore[arg-type]
+    """The plan for some signals, or for those that are named; energies are in J."""
+    all_units = {**units, **{name: "J" for name in signals if "energy" in name}}
+    return plot_plan(cosim.Result(T, signals, all_units), names)  # type: ignore[arg-type]
 
 
-def labels(found: PlotPlan) -> list[list[str]]:
-    return [[line.label for line in panel.lines] for panel in found.panels]
+def labels(picture: PlotPlan) -> list[list[str]]:
+    """The labels of the lines of each panel."""
+    return [[line.label for line in panel.lines] for panel in picture.panels]
 
 
 def test_at_most_four_panels_with_the_energies_as_the_last() -> None:
     signals = {f"s{i}": (i + 1) * T for i in range(5)} | ENERGIES
-    found = plan(signals, s0="m", s1="s", s2="N", s3="V", s4="A")
-    assert [panel.label for panel in found.panels] == ["s0 in m", "s1 in s", "s2 in N", "energy in J"]
-    assert any("1 in V, 1 in A" in note for note in found.notes)
+    picture = plan(signals, s0="m", s1="s", s2="N", s3="V", s4="A")
+    assert [panel.label for panel in picture.panels] == ["s0 in m", "s1 in s", "s2 in N", "energy in J"]
+    assert any("1 in V, 1 in A" in note for note in picture.notes)
 
 
 def test_named_signals_are_all_drawn() -> None:
     signals = {f"s{i}": (i + 1) * T for i in range(20)}
     units = {f"s{i}": "mNVAsKJ"[i % 7] for i in range(20)}
-    found = plan(signals, "*", **units)
-    assert len(found.panels) == 7
-    assert sum(len(panel.lines) for panel in found.panels) == 20
-    assert found.notes == ()
+    picture = plan(signals, "*", **units)
+    assert len(picture.panels) == 7
+    assert sum(len(panel.lines) for panel in picture.panels) == 20
+    assert picture.notes == ()
 
 
 def test_energies_are_a_balance_with_its_residual() -> None:
-    found = plan(ENERGIES)
-    assert labels(found) == [
+    picture = plan(ENERGIES)
+    assert labels(picture) == [
         ["energy.kinetic", "energy.potential", "energy.total", "energy.residual (at most 2e-09 J)"]
     ]
-    assert found.notes == ("energies of parts, together in the balance: bob.kinetic_energy",)
+    assert picture.notes == ("energies of parts, together in the balance: bob.kinetic_energy",)
     from_csv = plot_plan(cosim.Result(T, ENERGIES, {}))  # type: ignore[arg-type]
-    assert (labels(from_csv), from_csv.notes) == (labels(found), found.notes)
+    assert (labels(from_csv), from_csv.notes) == (labels(picture), picture.notes)
     assert labels(plan(ENERGIES, "bob.kinetic_energy", "energy.kinetic")) == [
         ["bob.kinetic_energy = energy.kinetic"]
     ]
@@ -75,45 +76,45 @@ def test_energies_far_from_zero_are_seen_from_their_start() -> None:
 
 def test_constant_signals_are_in_a_note_unless_they_are_named() -> None:
     signals = {"a": T, "b": np.full(11, 2.5), "c": np.zeros(11)}
-    found = plan(signals, a="m", b="m/s2")
-    assert labels(found) == [["a"]]
-    assert found.notes == ("constant: b = 2.5 m/s², c = 0",)
+    picture = plan(signals, a="m", b="m/s2")
+    assert labels(picture) == [["a"]]
+    assert picture.notes == ("constant: b = 2.5 m/s², c = 0",)
     assert labels(plan(signals, "b", "c", b="m", c="m")) == [["b", "c"]]
     assert labels(plan({"b": signals["b"]})) == [["b"]]
 
 
 def test_signals_that_are_the_same_share_a_line() -> None:
-    found = plan({"q": T, "x": T + 1e-13, "y": -T, "z": T, "w": T})
-    assert labels(found) == [["q = x = z = …", "y"]]
+    picture = plan({"q": T, "x": T + 1e-13, "y": -T, "z": T, "w": T})
+    assert labels(picture) == [["q = x = z = …", "y"]]
 
 
 def test_a_line_on_another_is_dashed_and_says_so() -> None:
-    found = plan(
+    picture = plan(
         {"real": T, "seen": T + 0.004 * (-1.0) ** np.arange(11), "far": 0.5 * T, "flat": 1e-3 * T}, **METRES
     )
-    assert labels(found) == [["real", "seen ≈ real", "far", "flat"]]
-    assert [line.dashed for line in found.panels[0].lines] == [False, True, False, False]
+    assert labels(picture) == [["real", "seen ≈ real", "far", "flat"]]
+    assert [line.dashed for line in picture.panels[0].lines] == [False, True, False, False]
 
 
 def test_flat_lines_beside_a_large_one_are_not_called_the_same() -> None:
-    found = plan({"large": T, "small": 1e-3 * T, "smaller": -1e-3 * T}, **METRES)
-    assert labels(found) == [["large", "small", "smaller"]]
+    picture = plan({"large": T, "small": 1e-3 * T, "smaller": -1e-3 * T}, **METRES)
+    assert labels(picture) == [["large", "small", "smaller"]]
 
 
 def test_more_lines_than_a_panel_has_room_for_are_noted() -> None:
-    found = plan({f"s{i}": (i + 1.0) * T for i in range(14)}, **{f"s{i}": "m" for i in range(14)})
-    assert len(found.panels[0].lines) == 8
-    assert found.notes == ("not drawn in m: s8, s9, s10, s11 and 2 more",)
+    picture = plan({f"s{i}": (i + 1.0) * T for i in range(14)}, **{f"s{i}": "m" for i in range(14)})
+    assert len(picture.panels[0].lines) == 8
+    assert picture.notes == ("not drawn in m: s8, s9, s10, s11 and 2 more",)
 
 
-def test_values_that_are_no_numbers_do_no_harm() -> None:
+def test_values_that_are_no_numbers_are_left_out() -> None:
     broken = np.where(T > 0.5, np.nan, T)
-    found = plan({"a": T, "b": broken, "c": np.full(11, np.nan)})
-    assert labels(found) == [["a", "b", "c"]]
+    picture = plan({"a": T, "b": broken, "c": np.full(11, np.nan)})
+    assert labels(picture) == [["a", "b", "c"]]
 
 
 class Ticking(cosim.Component):
-    """Counts."""
+    """Law: x' = 1; it counts its ticks, and the crossing of x = 0.5."""
 
     count = cosim.discrete(dtype=int)
     x = cosim.position(unit="m")
@@ -136,23 +137,23 @@ class Ticking(cosim.Component):
 
 
 @pytest.fixture(scope="module")
-def ticked() -> cosim.Result:
+def ticking_result() -> cosim.Result:
     model = cosim.Model("clock")
     model.add(Ticking, "clock")
     return model.simulate(until=1.0)
 
 
-def test_events_are_marked_and_those_that_would_be_a_bar_noted(ticked: cosim.Result) -> None:
-    found = plot_plan(ticked)
-    assert {name: times.tolist() for name, times in found.marks.items()} == {
+def test_few_events_are_marked_and_many_are_noted(ticking_result: cosim.Result) -> None:
+    picture = plot_plan(ticking_result)
+    assert {name: times.tolist() for name, times in picture.marks.items()} == {
         "1 × clock.pass_middle": pytest.approx([0.5])
     }
-    assert found.notes[-1] in [f"events, not marked: {n} × clock.tick" for n in (1000, 1001)]
+    assert picture.notes[-1] in [f"events, not marked: {n} × clock.tick" for n in (1000, 1001)]
 
 
-def test_marks_are_a_row_below_the_panels(ticked: cosim.Result) -> None:
+def test_marks_are_a_row_below_the_panels(ticking_result: cosim.Result) -> None:
     pytest.importorskip("matplotlib")
-    figure = ticked.plot("clock.x")
+    figure = ticking_result.plot("clock.x")
     panel, strip = figure.axes
     assert [text.get_text() for text in strip.get_yticklabels()] == ["1 × clock.pass_middle"]
     assert panel.lines[1].get_xdata()[0] == pytest.approx(0.5)
@@ -160,7 +161,7 @@ def test_marks_are_a_row_below_the_panels(ticked: cosim.Result) -> None:
     assert "not marked" in figure.texts[-1].get_text()
 
 
-def test_what_was_named_comes_first_in_a_result() -> None:
+def test_measures_come_first_in_a_result() -> None:
     model = cosim.Model("clock")
     model.add(Ticking, "clock")
     model.measure("measures.scale", "twice", source="clock.x", factor=2.0)
@@ -168,5 +169,5 @@ def test_what_was_named_comes_first_in_a_result() -> None:
 
 
 def test_signals_without_a_unit_share_a_panel_with_those_of_their_size() -> None:
-    found = plan({"a": T, "force": 2000.0 * T, "b": -3.0 * T, "other": -900.0 * T})
-    assert labels(found) == [["a", "b"], ["force", "other"]]
+    picture = plan({"a": T, "force": 2000.0 * T, "b": -3.0 * T, "other": -900.0 * T})
+    assert labels(picture) == [["a", "b"], ["force", "other"]]

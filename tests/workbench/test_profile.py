@@ -1,4 +1,4 @@
-"""``cosim profile``: by stage, by component, what is not compiled."""
+"""`cosim profile`: the time of a run by stage and by component, and what is not compiled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ until = 0.1
 
 
 class Slow(cosim.Component):
-    """Decays, in Python."""
+    """Decays. Law: x' = -x, in plain Python."""
 
     x = cosim.auxiliary_state(start=1.0)
 
@@ -36,26 +36,28 @@ class Slow(cosim.Component):
         x_dot[0] = -x
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_times_of_parts_and_of_stages_have_one_sum(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "cart.toml"
     file.write_text(MODEL)
     assert main(["profile", str(file), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["result"]
-    assert found["run"] > 0.0 and found["evaluations"] > 0
-    assert {"position", "velocity", "acceleration"} <= set(found["stages"])
-    assert {"cart", "spring"} <= set(found["parts"])
-    assert sum(found["parts"].values()) == pytest.approx(sum(found["stages"].values()))
+    answer = json.loads(capsys.readouterr().out)["result"]
+    assert answer["run"] > 0.0 and answer["evaluations"] > 0
+    assert {"position", "velocity", "acceleration"} <= set(answer["stages"])
+    assert {"cart", "spring"} <= set(answer["parts"])
+    assert sum(answer["parts"].values()) == pytest.approx(sum(answer["stages"].values()))
     assert main(["profile", str(file), "--until", "20 ms"]) == 0
     assert "by component" in capsys.readouterr().out
     assert main(["profile", str(file), "--until", "20 m"]) == 2
 
 
-def test_what_is_python_is_named() -> None:
+def test_functions_in_plain_python_are_named() -> None:
     model = cosim.Model("slow")
     model.add(Slow, "slow")
-    found = profile(model, {"until": 0.1})
+    profiled = profile(model, {"until": 0.1})
     if IS_PLAIN:
-        assert "everything" in found.in_python
+        assert "everything" in profiled.in_python
     else:
-        assert "kernel function" in found.in_python["slow.derivatives()"]
-    assert model.build().default_state()["slow.x"] == 1.0
+        assert "kernel function" in profiled.in_python["slow.derivatives()"]
+    assert model.build().default_state()["slow.x"] == 1.0, "a profile changes nothing of the model"

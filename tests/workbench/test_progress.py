@@ -1,3 +1,5 @@
+"""The progress bar of commands, and the notices about compiling."""
+
 import io
 import logging
 import os
@@ -13,6 +15,8 @@ Captured = pytest.CaptureFixture[str]
 
 
 class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
     def isatty(self) -> bool:
         return True
 
@@ -34,7 +38,7 @@ def test_a_bar_on_a_terminal() -> None:
     assert "2.000 s" in stream.getvalue()
 
 
-def test_compiling_is_said_once_and_the_logger_is_left_as_it_was(capsys: Captured) -> None:
+def test_a_notice_of_compiling_is_printed_once_and_the_logger_is_restored(capsys: Captured) -> None:
     log = logging.getLogger("cosim.native")
     before = (log.level, list(log.handlers), list(log.filters))
     with compile_notice():
@@ -47,7 +51,7 @@ def test_compiling_is_said_once_and_the_logger_is_left_as_it_was(capsys: Capture
     assert (log.level, log.handlers, log.filters) == before
 
 
-def test_a_long_export_says_what_it_does(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_acts_of_a_long_export_are_printed(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     log = logging.getLogger("cosim.native")
     with compile_notice():
         log.info("lowering 1 of 40 functions")  # too early to be worth a line
@@ -56,13 +60,13 @@ def test_a_long_export_says_what_it_does(capsys: Captured, monkeypatch: pytest.M
         log.info("optimizing 40 functions as a whole")
         log.info("building library 1 of 2, for x86_64-linux")
         log.info("compiled force")
-    said = ["lowering 12 of 40 functions", "optimizing 40 functions as a whole"]
-    said += ["building library 1 of 2, for x86_64-linux", NOTICE, ""]
-    assert capsys.readouterr() == ("", "\n".join(said))
+    lines = ["lowering 12 of 40 functions", "optimizing 40 functions as a whole"]
+    lines += ["building library 1 of 2, for x86_64-linux", NOTICE, ""]
+    assert capsys.readouterr() == ("", "\n".join(lines))
 
 
-def test_what_else_is_logged_is_as_without_the_notice(caplog: pytest.LogCaptureFixture) -> None:
-    """Warnings come through; what was not asked for does not."""
+def test_other_messages_are_logged_as_without_the_notice(caplog: pytest.LogCaptureFixture) -> None:
+    """Warnings are logged; information is not."""
     log = logging.getLogger("cosim.native")
     with compile_notice(io.StringIO()):
         log.warning("damaged kernel is compiled again")
@@ -84,12 +88,12 @@ RUN = """
 import logging, sys
 from cosim.cli import main
 from cosim_compiler import shipped, unit_digests
-digest = unit_digests.digest_of
-def digest_of(what, wanted):
-    found = digest(what, wanted)
-    if any(function.__qualname__.startswith("Integrate") for function, _ in wanted):
-        not_shipped.add(found)  # as if no release knew it
-    return found
+original = unit_digests.digest_of
+def digest_of(kind, functions):
+    digest = original(kind, functions)
+    if any(function.__qualname__.startswith("Integrate") for function, _ in functions):
+        not_shipped.add(digest)  # as if no release had it
+    return digest
 not_shipped, has = set(), shipped.has
 unit_digests.digest_of = digest_of
 shipped.has = lambda kind, digest: digest not in not_shipped and has(kind, digest)
@@ -100,13 +104,13 @@ sys.exit(status)
 
 
 @pytest.mark.thorough
-def test_a_run_with_a_cold_cache_says_once_that_it_compiles(tmp_path: Path) -> None:
+def test_a_run_with_an_empty_cache_prints_the_notice_once(tmp_path: Path) -> None:
     (tmp_path / "wave.toml").write_text(WAVE, "utf-8")
     environment = {**os.environ, "COSIM_CACHE_DIR": str(tmp_path / "cache")}
     environment.pop("COSIM_PLAIN", None)
 
-    def said() -> list[str]:
-        done = subprocess.run(
+    def error_lines() -> list[str]:
+        process = subprocess.run(
             [sys.executable, "-c", RUN],
             cwd=tmp_path,
             env=environment,
@@ -114,11 +118,11 @@ def test_a_run_with_a_cold_cache_says_once_that_it_compiles(tmp_path: Path) -> N
             text=True,
             check=True,
         )
-        assert "compiling" not in done.stdout
-        return done.stderr.splitlines()
+        assert "compiling" not in process.stdout
+        return process.stderr.splitlines()
 
     (tmp_path / "cache").mkdir()
-    notice, *more, last = said()
+    notice, *progress_lines, last = error_lines()
     assert (notice, last) == (NOTICE, "said to nobody in particular")
-    assert all(line.startswith("compiling: ") for line in more)
-    assert said() == ["said to nobody in particular"]
+    assert all(line.startswith("compiling: ") for line in progress_lines)
+    assert error_lines() == ["said to nobody in particular"]

@@ -1,4 +1,4 @@
-"""What of a run is plain Python is said before it, and in its summary."""
+"""Parts and methods in plain Python are named with their cost: before a run, and in its summary."""
 
 import logging
 from pathlib import Path
@@ -68,7 +68,7 @@ def system_of(damper: type[cosim.Component], counters: int = 0) -> cosim.System:
 
 
 @pytest.mark.parametrize(
-    ("system", "method", "said"),
+    ("system", "method", "parts"),
     [
         (system_of(Damper), "runge_kutta_merson", []),
         (
@@ -89,17 +89,17 @@ def system_of(damper: type[cosim.Component], counters: int = 0) -> cosim.System:
     ],
 )
 def test_python_is_named_with_its_cost(
-    system: cosim.System, method: str, said: list[str], caplog: pytest.LogCaptureFixture
+    system: cosim.System, method: str, parts: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    found = python_in_steps(system, cosim.registry().get("integrator", f"integrators.{method}"))
-    assert len(found) == len(said)
-    assert all(part in sentence for sentence, part in zip(found, said, strict=True))
+    sentences = python_in_steps(system, cosim.registry().get("integrator", f"integrators.{method}"))
+    assert len(sentences) == len(parts)
+    assert all(part in sentence for sentence, part in zip(sentences, parts, strict=True))
     with caplog.at_level(logging.INFO, logger="cosim.simulation"):
         result = cosim.simulate(system, until=0.3, integrator=f"integrators.{method}")
     messages = [record.getMessage() for record in caplog.records]
-    assert [message for message in messages if "plain Python" in message] == found
-    assert result.statistics["python_in_steps"] == found
-    assert summary("swing", result).count("plain Python") == len(found)
+    assert [message for message in messages if "plain Python" in message] == sentences
+    assert result.statistics["python_in_steps"] == sentences
+    assert summary("swing", result).count("plain Python") == len(sentences)
 
 
 MODEL = """
@@ -114,18 +114,18 @@ frame_on_child = [0.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize("method", ["runge_kutta_merson", "scipy_radau"])
-def test_the_command_says_it_before_the_run(
+def test_the_command_prints_the_note_before_the_run(
     tmp_path: Path, method: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def simulate(system: cosim.System, **settings: Any) -> cosim.Result:
-        said.append(capsys.readouterr().err)
+        notes.append(capsys.readouterr().err)
         return run(system, **settings)
 
-    run, said = cosim.simulate, list[str]()
+    run, notes = cosim.simulate, list[str]()
     monkeypatch.setattr(cosim, "simulate", simulate)
     (tmp_path / "ball.toml").write_text(MODEL)
-    for quiet in ([], ["--quiet"]):
+    for options in ([], ["--quiet"]):
         command = ["run", str(tmp_path / "ball.toml"), "--integrator", f"integrators.{method}"]
-        assert main([*command, "-o", str(tmp_path / "ball.csv"), *quiet]) == 0
-        is_said = "note: the steps of ScipyRadau are plain Python" in said.pop()
-        assert is_said == (method == "scipy_radau" and not quiet)
+        assert main([*command, "-o", str(tmp_path / "ball.csv"), *options]) == 0
+        is_noted = "note: the steps of ScipyRadau are plain Python" in notes.pop()
+        assert is_noted == (method == "scipy_radau" and not options)

@@ -1,4 +1,4 @@
-"""`cosim run`, `cosim info`, `cosim export` as they are typed."""
+"""`cosim run` as it is typed: results, options, second opinions, and runs that are broken off."""
 
 from __future__ import annotations
 
@@ -20,25 +20,30 @@ Captured = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.usefixtures("folder")
 
 
+ALPHA = 'integrator = "generalized_alpha"\nfixed_step = "1 ms"\nrho_infinity = {}\nuntil = "50 ms"'
+"""Settings of a run with a value of an option of its integrator."""
+
+
 def read(path: str) -> cosim.Result:
-    found: cosim.Result = cosim.registry().get("result_sink", "workbench.csv")().read(Path(path))
-    return found
+    """The result in a CSV file."""
+    result: cosim.Result = cosim.registry().get("result_sink", "workbench.csv")().read(Path(path))
+    return result
 
 
-def test_run(folder: Path, capsys: Captured) -> None:
+def test_a_run_prints_a_summary_and_writes_its_results(folder: Path, capsys: Captured) -> None:
     write_model(folder)
     assert main(["run", "mount.toml"]) == 0
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     for word in ("engine_mount", "RungeKuttaMerson", "1e-06", "steps", "energy.total", "engine.z"):
-        assert word in said.out
-    assert said.out.endswith("results → mount.csv\n")
-    assert said.err in ("", NOTICE + "\n")  # the first run on this machine compiles
-    assert len(said.out.splitlines()) <= 24
+        assert word in output.out
+    assert output.out.endswith("results → mount.csv\n")
+    assert output.err in ("", NOTICE + "\n")  # the first run on this machine compiles
+    assert len(output.out.splitlines()) <= 24
     assert read("mount.csv").time[-1] == 0.05
     assert len(read("mount.csv")) == 51
 
 
-def test_the_end_of_a_run_that_nothing_gives_is_said(folder: Path, capsys: Captured) -> None:
+def test_a_file_without_an_end_of_the_run_is_a_note(folder: Path, capsys: Captured) -> None:
     Path("fall.toml").write_text('[bodies.b]\nmass = 1\ninertia = [1, 1, 1]\njoint = "free"\n', "utf-8")
     assert main(["run", "fall.toml"]) == 0
     assert "fall.toml gives no end" in capsys.readouterr().err
@@ -53,7 +58,7 @@ def test_two_runs_are_byte_identical(folder: Path) -> None:
     assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
 
 
-def test_the_file_is_the_same_model_as_in_python(folder: Path) -> None:
+def test_a_model_file_has_the_bytes_of_the_model_in_python(folder: Path) -> None:
     from cosim_mechanics import Multibody
 
     write_model(folder)
@@ -73,22 +78,22 @@ def test_the_file_is_the_same_model_as_in_python(folder: Path) -> None:
     assert read("mount.csv")["engine.z"].tobytes() == result["engine.z"].tobytes()
 
 
-def test_options_come_before_the_file(folder: Path, capsys: Captured) -> None:
+def test_options_replace_settings_of_the_file(folder: Path, capsys: Captured) -> None:
     write_model(folder)
     words = ["--until", "20 ms", "--accuracy", "1e-4", "--integrator", "dormand_prince"]
     assert main(["run", "mount.toml", *words]) == 0
-    said = capsys.readouterr().out
-    assert "DormandPrince (order 5), accuracy 0.0001" in said
+    output = capsys.readouterr().out
+    assert "DormandPrince (order 5), accuracy 0.0001" in output
     assert read("mount.csv").time[-1] == 0.02
 
 
-def test_quiet_says_nothing(folder: Path, capsys: Captured) -> None:
+def test_a_quiet_run_prints_nothing(folder: Path, capsys: Captured) -> None:
     write_model(folder)
     assert main(["run", "mount.toml", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
 
 
-def test_plot(folder: Path) -> None:
+def test_a_run_with_a_plot(folder: Path) -> None:
     pytest.importorskip("matplotlib")
     write_model(folder)
     assert main(["run", "mount.toml", "--quiet", "--plot", "mount.png"]) == 0
@@ -96,7 +101,7 @@ def test_plot(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--until", "0"], "--until"),
         (["--until", "soon"], "--until"),
@@ -107,12 +112,12 @@ def test_plot(folder: Path) -> None:
         (["--plot", "r.txt"], "r.txt"),
     ],
 )
-def test_bad_options(folder: Path, capsys: Captured, words: list[str], said: str) -> None:
+def test_wrong_options(folder: Path, capsys: Captured, words: list[str], message: str) -> None:
     before = write_model(folder).read_bytes()
     assert main(["run", "mount.toml", *words]) == 2
-    shown = capsys.readouterr()
-    assert said in shown.err and "Traceback" not in shown.err
-    assert shown.out == ""
+    output = capsys.readouterr()
+    assert message in output.err and "Traceback" not in output.err
+    assert output.out == ""
     assert [p.name for p in folder.iterdir()] == ["mount.toml"]
     assert (folder / "mount.toml").read_bytes() == before
 
@@ -120,7 +125,7 @@ def test_bad_options(folder: Path, capsys: Captured, words: list[str], said: str
 @pytest.mark.parametrize(
     ("error", "status"), [(cosim.SimulationError(0.02, "not finite"), 1), (KeyboardInterrupt(), 130)]
 )
-def test_what_was_computed_is_kept(
+def test_a_run_that_breaks_off_keeps_its_results(
     folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int
 ) -> None:
     """The error comes out of the simulator itself, in the middle of the run."""
@@ -136,9 +141,9 @@ def test_what_was_computed_is_kept(
     monkeypatch.setattr(cosim.Simulator, "advance_some", break_off)
     write_model(folder)
     assert main(["run", "mount.toml"]) == status
-    said = capsys.readouterr()
-    assert "up to t = 0.02" in said.err and "mount.csv" in said.err
-    assert "Traceback" not in said.err
+    output = capsys.readouterr()
+    assert "up to t = 0.02" in output.err and "mount.csv" in output.err
+    assert "Traceback" not in output.err
     partial = read("mount.csv")
     assert 0.02 <= partial.time[-1] < 0.05
     assert partial["engine.z"].size == partial.time.size
@@ -147,24 +152,24 @@ def test_what_was_computed_is_kept(
 @pytest.mark.by_turns
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN])  # as of `cosim … &`
-def test_what_was_computed_is_kept_at_sigterm(
+def test_a_run_that_is_terminated_keeps_its_results(
     folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, ctrl_c: Any, suffix: str
 ) -> None:
     if suffix == "parquet":
         pytest.importorskip("pyarrow")
     monkeypatch.setattr("cosim.simulation.stride.FIRST_STRIDE", 1)
     monkeypatch.setattr("cosim.simulation.stride.PATIENCE", 0.0)
-    step = cosim.Simulator.advance_some
+    advance = cosim.Simulator.advance_some
     interrupted_at = []
 
-    def terminated(self: cosim.Simulator, *arguments: Any) -> Any:
+    def advance_and_terminate(self: cosim.Simulator, *arguments: Any) -> Any:
         if self.state.time > 0.02 and not interrupted_at:
-            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL  # else it ended these tests
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL  # which would end these tests
             signal.raise_signal(signal.SIGTERM)
             interrupted_at.append(self.state.time)
-        return step(self, *arguments)  # the step that has begun is done
+        return advance(self, *arguments)  # the call that has begun is finished
 
-    monkeypatch.setattr(cosim.Simulator, "advance_some", terminated)
+    monkeypatch.setattr(cosim.Simulator, "advance_some", advance_and_terminate)
     write_model(folder)
     before = signal.signal(signal.SIGINT, ctrl_c), signal.getsignal(signal.SIGTERM)
     try:
@@ -173,101 +178,55 @@ def test_what_was_computed_is_kept_at_sigterm(
         assert signal.getsignal(signal.SIGTERM) is before[1]
     finally:
         signal.signal(signal.SIGINT, before[0])
-    said = capsys.readouterr().err
-    assert said.endswith("terminated\n") and f"s → mount.{suffix}" in said and "Traceback" not in said
+    errors = capsys.readouterr().err
+    assert errors.endswith("terminated\n") and f"s → mount.{suffix}" in errors and "Traceback" not in errors
     assert interrupted_at[0] <= cosim.read_result(f"mount.{suffix}").time[-1] < 0.05
 
 
-def test_info_of_each_kind(folder: Path, capsys: Captured) -> None:
-    write_model(folder)
-    assert main(["info", "mount.toml"]) == 0
-    said = capsys.readouterr().out
-    for word in ("engine_mount", "mount_left", "mechanics.linear_bushing", "vertical_speed"):
-        assert word in said
-    schedule = said[said.index("schedule") :].splitlines()
-    assert re.fullmatch(r"schedule   \d+ blocks", schedule[0])
-    counts = {line.split()[0]: int(line.split()[-2]) for line in schedule[1:]}
-    assert counts["DYNAMICS"] >= 1 and counts["ACCELERATION"] >= 1
-    assert sum(counts.values()) == int(schedule[0].split()[1])
-    assert main(["run", "mount.toml", "--quiet"]) == 0
-    assert main(["info", "mount.csv"]) == 0
-    said = capsys.readouterr().out
-    assert "51 points" in said and "engine.z" in said
-
-
-def test_export_and_info_of_the_fmu(folder: Path, capsys: Captured) -> None:
-    write_model(folder)
-    words = ["-o", "mount.fmu", "--outputs", "engine.z,vertical_speed"]
-    assert main(["export", "mount.toml", "--python", *words]) == 0
-    assert (folder / "mount.fmu").is_file()
-    capsys.readouterr()
-    assert main(["info", "mount.fmu"]) == 0
-    said = capsys.readouterr().out
-    assert "FMI 2.0 Co-Simulation" in said and "engine.z" in said and "mount_left.stiffness[4]" in said
-
-
-def test_export_of_a_model_with_faults_names_their_lines(folder: Path, capsys: Captured) -> None:
-    write_model(folder, more='[[connections]]\nfrom = "engine.z"\nto = "mount_left.stiffness"\n')
-    assert main(["export", "mount.toml"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("mount.toml:26: connections[0] ") and said.endswith(
-        "1 problem, nothing was run.\n"
-    )
-    assert not (folder / "mount.fmu").exists()
-
-
-def test_export_of_what_is_not_there(folder: Path, capsys: Captured) -> None:
-    write_model(folder)
-    assert main(["export", "mount.toml", "--python", "-o", "mount.fmu", "--outputs", "engine.zz"]) == 2
-    assert "engine.z" in capsys.readouterr().err
-    assert not (folder / "mount.fmu").exists()
-
-
-@pytest.mark.parametrize("name", ["missing.toml", "missing.csv", "missing.fmu", "mount.xyz"])
-def test_info_of_nothing(folder: Path, capsys: Captured, name: str) -> None:
-    (folder / "mount.xyz").write_text("?")
-    assert main(["info", name]) == 2
-    said = capsys.readouterr().err
-    assert name in said and "Traceback" not in said
-
-
-def test_a_model_file_gives_an_integrator_its_own_options(folder: Path, capsys: Captured) -> None:
-    chosen = 'integrator = "generalized_alpha"\nfixed_step = "1 ms"\nrho_infinity = {}\nuntil = "50 ms"'
-    write_model(folder, ('until = "50 ms"', chosen.format("0.2")))
+def test_a_model_file_has_options_of_its_integrator(folder: Path) -> None:
+    write_model(folder, ('until = "50 ms"', ALPHA.format("0.2")))
     assert main(["run", "mount.toml", "-q"]) == 0
     damped = read("mount.csv")["engine.z"][-1]
-    write_model(folder, ('until = "50 ms"', chosen.format("1.0")))
+    write_model(folder, ('until = "50 ms"', ALPHA.format("1.0")))
     assert main(["run", "mount.toml", "-q"]) == 0
     assert read("mount.csv")["engine.z"][-1] != damped
+    # the options of one method are left out for another one
     assert main(["run", "mount.toml", "-q", "--integrator", "radau5"]) == 0
-    capsys.readouterr()
-    write_model(folder, ('until = "50 ms"', chosen.format('"much"')))
-    assert main(["run", "mount.toml"]) == 2
-    assert "simulation: rho_infinity is 'much', needs" in capsys.readouterr().err
-    write_model(folder, ('until = "50 ms"', chosen.format("2.0")))
-    assert main(["run", "mount.toml"]) == 2
-    assert "rho_infinity is 2.0" in capsys.readouterr().err
 
 
-def test_a_second_opinion(folder: Path, capsys: Captured) -> None:
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [('"much"', "simulation: rho_infinity is 'much', needs"), ("2.0", "rho_infinity is 2.0")],
+)
+def test_a_wrong_option_of_an_integrator_in_a_model_file(
+    folder: Path, capsys: Captured, value: str, message: str
+) -> None:
+    write_model(folder, ('until = "50 ms"', ALPHA.format(value)))
+    assert main(["run", "mount.toml"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_second_opinion_that_agrees(folder: Path, capsys: Captured) -> None:
     write_model(folder)
     assert main(["run", "mount.toml", "--verify"]) == 0
-    said = capsys.readouterr().out
-    assert re.search(r"^tenth of the tolerance +integrators\.runge_kutta_merson, accuracy 1e-07", said, re.M)
-    assert "another method" in said
-    assert re.search(r"^engine\.z +\d+\.\d", said, re.MULTILINE)
-    assert said.splitlines()[-1].startswith("All signals agree to ")
+    output = capsys.readouterr().out
+    assert re.search(
+        r"^tenth of the tolerance +integrators\.runge_kutta_merson, accuracy 1e-07", output, re.M
+    )
+    assert "another method" in output
+    assert re.search(r"^engine\.z +\d+\.\d", output, re.MULTILINE)
+    assert output.splitlines()[-1].startswith("All signals agree to ")
 
 
-def test_a_second_opinion_that_differs_is_a_status(folder: Path, capsys: Captured) -> None:
+def test_a_second_opinion_that_differs_has_status_1(folder: Path, capsys: Captured) -> None:
     write_model(folder)
     options = ["--integrator", "runge_kutta_4", "--fixed-step", "12 ms", "--quiet", "--verify"]
     assert main(["run", "mount.toml", *options]) == 1
     assert capsys.readouterr().out.startswith("Not confirmed: ")
-    assert read("mount.csv").time[-1] == 0.05  # what was computed is there
+    assert read("mount.csv").time[-1] == 0.05  # the results are written all the same
 
 
-def test_a_second_opinion_is_one_of_a_whole_run(folder: Path, capsys: Captured) -> None:
+def test_a_resumed_run_has_no_second_opinion(folder: Path, capsys: Captured) -> None:
     write_model(folder)
     assert main(["run", "mount.toml", "--verify", "--resume", "there.state"]) != 0
     assert "leave --resume out" in capsys.readouterr().err

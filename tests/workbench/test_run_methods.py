@@ -1,4 +1,4 @@
-"""Choosing method and tolerances in the file and on the command line; what the summary says of them."""
+"""Integrator and tolerances in the file and on the command line, and what the summary says of them."""
 
 from __future__ import annotations
 
@@ -17,28 +17,29 @@ Captured = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.usefixtures("folder")
 
 
-def said(capsys: Captured, *arguments: str) -> str:
+def summary_of_run(capsys: Captured, *arguments: str) -> str:
+    """What a run of the file prints."""
     assert main(["run", "mount.toml", *arguments]) == 0
     return capsys.readouterr().out
 
 
-def work(text: str) -> int:
-    """Evaluations of a run."""
+def evaluations(text: str) -> int:
+    """The number of evaluations in a summary."""
     return int(text.partition(" evaluations")[0].rpartition(" ")[2].replace("\N{NO-BREAK SPACE}", ""))
 
 
 def test_the_summary_names_method_and_reference(folder: Path, capsys: Captured) -> None:
     write_model(folder)
-    text = said(capsys)
+    text = summary_of_run(capsys)
     assert "RungeKuttaMerson (order 4), accuracy 1e-06" in text
     assert "Merson (1957)" in text
     assert "@inproceedings" not in text
-    assert "@inproceedings{merson1957," in said(capsys, "--references")
+    assert "@inproceedings{merson1957," in summary_of_run(capsys, "--references")
 
 
 def test_a_fixed_step(folder: Path, capsys: Captured) -> None:
     write_model(folder)
-    text = said(capsys, "--integrator", "runge_kutta_4", "--fixed-step", "1 ms")
+    text = summary_of_run(capsys, "--integrator", "runge_kutta_4", "--fixed-step", "1 ms")
     assert "RungeKutta4 (order 4), fixed step 0.001" in text
     assert "50 steps, 0 rejected, 20" in text, text
     assert "Kutta (1901)" in text
@@ -52,20 +53,23 @@ def test_a_method_without_error_control_needs_a_step(folder: Path, capsys: Captu
 
 def test_tolerances_in_the_file_and_on_the_command_line(folder: Path, capsys: Captured) -> None:
     write_model(folder)
-    plain = work(said(capsys))
-    table = (
+    without_tolerances = evaluations(summary_of_run(capsys))
+    setting = (
         "accuracy = 1e-6",
         'accuracy = 1e-6\nrelative_tolerance = { q = 1e-10, "engine_joint.u" = 1e-9 }',
     )
-    write_model(folder, table)
-    text = said(capsys)
+    write_model(folder, setting)
+    text = summary_of_run(capsys)
     assert "relative tolerance q 1e-10, engine_joint.u 1e-09" in text
-    tight = work(text)
-    assert tight > plain
-    assert work(said(capsys, "--relative-tolerance", "1e-9", "--absolute-tolerance", "1e-12")) > plain
+    with_tolerances = evaluations(text)
+    assert with_tolerances > without_tolerances
+    assert (
+        evaluations(summary_of_run(capsys, "--relative-tolerance", "1e-9", "--absolute-tolerance", "1e-12"))
+        > without_tolerances
+    )
     write_model(folder)
     pairs = ["--relative-tolerance", "q=1e-10", "--relative-tolerance", "engine_joint.u=1e-9"]
-    assert work(said(capsys, *pairs)) == tight
+    assert evaluations(summary_of_run(capsys, *pairs)) == with_tolerances
 
 
 @pytest.mark.parametrize(
@@ -78,7 +82,9 @@ def test_tolerances_in_the_file_and_on_the_command_line(folder: Path, capsys: Ca
         (["--fixed-step", "1 kg"], "--fixed-step: "),
     ],
 )
-def test_refused(folder: Path, capsys: Captured, arguments: list[str], message: str) -> None:
+def test_wrong_tolerances_on_the_command_line(
+    folder: Path, capsys: Captured, arguments: list[str], message: str
+) -> None:
     write_model(folder)
     assert main(["run", "mount.toml", *arguments]) != 0
     error = capsys.readouterr().err
@@ -94,9 +100,9 @@ def test_wrong_tolerances_in_the_file(folder: Path, capsys: Captured) -> None:
     assert "mount.toml:25" in error
 
 
-def test_the_result_warns_of_stiffness(folder: Path) -> None:
+def test_a_result_warns_of_stiffness() -> None:
     class Relaxation(cosim.Component):
-        """A lag of 10 us."""
+        """A lag of 10 µs behind cos(t)."""
 
         level = cosim.auxiliary_state(start=1.0)
 

@@ -1,4 +1,4 @@
-"""Results that cannot be written where they should go."""
+"""Results that cannot be written to their place are written to a temporary folder."""
 
 import tempfile
 
@@ -8,8 +8,8 @@ import pytest
 import cosim
 
 
-class Sink:
-    """Has no room in some places."""
+class FullDisk:
+    """A sink that has no room in some folders."""
 
     def __init__(self, *full):
         self.full = full
@@ -23,16 +23,16 @@ class Sink:
 RESULT = cosim.Result(np.array([0.0, 0.5]), {})
 
 
-def test_they_go_elsewhere_and_the_message_says_where(tmp_path, monkeypatch):
+def test_the_message_says_where_the_results_are(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(cosim.CosimError, match=r"device\. The results") as caught:
-        cosim.save_result(Sink(tmp_path / "full"), RESULT, tmp_path / "full" / "out.tsv")
+    with pytest.raises(cosim.CosimError, match=r"device\. The results") as raised:
+        cosim.save_result(FullDisk(tmp_path / "full"), RESULT, tmp_path / "full" / "out.tsv")
     (spare,) = tmp_path.glob("cosim-results-*/out.tsv")
-    assert str(caught.value).endswith(str(spare))
+    assert str(raised.value).endswith(str(spare))
     assert spare.read_text() == "[0.0, 0.5]"
 
 
-def test_where_there_is_no_room_at_all_the_first_error_is_told(tmp_path, monkeypatch):
+def test_without_room_anywhere_the_first_error_is_raised(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(OSError, match=r"^\[Errno 28\] No space left on device$"):
-        cosim.save_result(Sink(tmp_path), RESULT, tmp_path / "out.csv")
+        cosim.save_result(FullDisk(tmp_path), RESULT, tmp_path / "out.csv")

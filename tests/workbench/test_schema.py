@@ -1,4 +1,4 @@
-"""JSON Schemas of model and scenario files: what readers take is valid, and what they refuse is not."""
+"""JSON Schemas of model and scenario files: files that readers accept are valid, and wrong ones are not."""
 
 import json
 import tomllib
@@ -18,6 +18,7 @@ FILES = [*sorted(ROOT.glob("examples/**/*.toml")), *sorted(ROOT.glob("benchmarks
 
 
 def checker(kind: str) -> Any:
+    """The validator of a kind of files."""
     classes = {entry.cls.name: entry.cls for entry in cosim.registry().entries("file_schema")}
     return jsonschema.Draft202012Validator(classes[kind]().schema())
 
@@ -33,33 +34,35 @@ def scenario() -> Any:
 
 
 def faults(validator: Any, text: str) -> list[str]:
+    """The messages about a file with this text."""
     return [error.message for error in validator.iter_errors(tomllib.loads(text))]
 
 
+def entries_of(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tables in the tables of a file: parts of a model, participants of a scenario."""
+    tables = [table for table in data.values() if isinstance(table, dict)]
+    return [entry for table in tables for entry in table.values() if isinstance(entry, dict)]
+
+
 @pytest.mark.parametrize("kind", ["scenario", pytest.param("model", marks=pytest.mark.thorough)])
-def test_it_is_a_schema(kind: str, request: pytest.FixtureRequest) -> None:
-    """That of a model is large; what it says of each component is checked below."""
+def test_each_schema_is_valid(kind: str, request: pytest.FixtureRequest) -> None:
+    """The one of models is large; schemas of components are checked below."""
     jsonschema.Draft202012Validator.check_schema(request.getfixturevalue(kind).schema)
 
 
 def test_examples_are_valid(model: Any, scenario: Any) -> None:
-    seen = {"model": 0, "scenario": 0}
+    counts = {"model": 0, "scenario": 0}
     for path in FILES:
         data = tomllib.loads(path.read_text("utf-8"))
         if "project" in data or "acme" in path.read_text("utf-8") or path.name == "claims.toml":
-            continue  # a package, what plugins hold that are not installed here, measured figures
+            continue  # a package, components of plugins that are not installed here, measured figures
         kind = "scenario" if "master" in data else "model"
-        if any(str(part.get("type", "")).startswith("engine_mount.") for part in _parts(data)):
+        if any(str(part.get("type", "")).startswith("engine_mount.") for part in entries_of(data)):
             continue
-        seen[kind] += 1
-        found = [error.message for error in {"model": model, "scenario": scenario}[kind].iter_errors(data)]
-        assert not found, f"{path}: {found}"
-    assert seen["model"] >= 1 and seen["scenario"] >= 1, seen
-
-
-def _parts(data: dict[str, Any]) -> list[dict[str, Any]]:
-    tables = [table for table in data.values() if isinstance(table, dict)]
-    return [entry for table in tables for entry in table.values() if isinstance(entry, dict)]
+        counts[kind] += 1
+        messages = [error.message for error in {"model": model, "scenario": scenario}[kind].iter_errors(data)]
+        assert not messages, f"{path}: {messages}"
+    assert counts["model"] >= 1 and counts["scenario"] >= 1, counts
 
 
 MODEL = """\
@@ -111,7 +114,7 @@ to = "x.y"
         ('to = "x.y"', ""),
     ],
 )
-def test_models(model: Any, old: str, new: str) -> None:
+def test_a_wrong_model_is_not_valid(model: Any, old: str, new: str) -> None:
     assert faults(model, MODEL) == []
     text = MODEL.replace(old, new)
     assert text != MODEL
@@ -166,14 +169,14 @@ parameters.mass = 3
         ("[variants.heavy.master]\nuntil", "[variants.heavy.master]\nuntill"),
     ],
 )
-def test_scenarios(scenario: Any, old: str, new: str) -> None:
+def test_a_wrong_scenario_is_not_valid(scenario: Any, old: str, new: str) -> None:
     assert faults(scenario, SCENARIO) == []
     text = SCENARIO.replace(old, new)
     assert text != SCENARIO
     assert faults(scenario, text)
 
 
-def test_every_component_has_a_schema_that_its_defaults_fit() -> None:
+def test_defaults_of_each_component_are_valid() -> None:
     count = 0
     for entry in cosim.registry().entries("component"):
         schema = component_schema(entry.cls)
@@ -186,7 +189,7 @@ def test_every_component_has_a_schema_that_its_defaults_fit() -> None:
     assert count > 50
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_and_writes_schemas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", "scenario"]) == 0
     assert json.loads(capsys.readouterr().out)["title"] == "cosim scenario"
     assert main(["schema", "model", "-o", str(tmp_path / "model.json")]) == 0

@@ -1,4 +1,4 @@
-"""Stubs of what is installed: type checkers see what is misspelt, and complete what there is."""
+"""Stubs of installed packages: type checkers find misspelt names, and editors complete the others."""
 
 from __future__ import annotations
 
@@ -149,17 +149,17 @@ def test_each_stub_is_python_and_the_packages_are_complete() -> None:
     assert "Literal['and', 'or'" in files[Path("cosim_signals/logic.pyi")]
 
 
-def test_the_command_writes_them_and_removes_those_of_before(
+def test_the_command_writes_stubs_and_removes_former_ones(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    old, own = tmp_path / "typings" / "gone.pyi", tmp_path / "typings" / "mine.pyi"
-    old.parent.mkdir()
-    old.write_text(stub_files()[Path("cosim/__init__.pyi")], "utf-8")
-    own.write_text("x: int\n", "utf-8")
+    former_stub, users_stub = tmp_path / "typings" / "gone.pyi", tmp_path / "typings" / "mine.pyi"
+    former_stub.parent.mkdir()
+    former_stub.write_text(stub_files()[Path("cosim/__init__.pyi")], "utf-8")
+    users_stub.write_text("x: int\n", "utf-8")
     assert main(["new", "--stubs", "-C", str(tmp_path)]) == 0
     assert "next       pyright" in capsys.readouterr().out
     assert (tmp_path / "typings" / "cosim_mechanics" / "pin.pyi").exists()
-    assert own.exists() and not old.exists()
+    assert users_stub.exists() and not former_stub.exists()
 
 
 @pytest.mark.parametrize("module", ["cosim", "cosim.kit"])
@@ -179,14 +179,14 @@ def test_a_type_checker_finds_all_mistakes(tmp_path: Path) -> None:
     assert main(["new", "--stubs", "-C", str(tmp_path)]) == 0
     (tmp_path / "right.py").write_text(RIGHT, "utf-8")
     (tmp_path / "wrong.py").write_text(RIGHT + MISTAKES, "utf-8")
-    words = ["-m", "mypy", "--no-error-summary", "--hide-error-context", "right.py", "wrong.py"]
+    command = ["-m", "mypy", "--no-error-summary", "--hide-error-context", "right.py", "wrong.py"]
     environment = {**os.environ, "MYPYPATH": str(tmp_path / "typings")}
     checked = subprocess.run(
-        [sys.executable, *words], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+        [sys.executable, *command], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
     )
-    found = re.findall(r"^(\w+)\.py:(\d+): error", checked.stdout, re.MULTILINE)
-    first = RIGHT.count("\n") + 1
+    errors = re.findall(r"^(\w+)\.py:(\d+): error", checked.stdout, re.MULTILINE)
+    first_line = RIGHT.count("\n") + 1
     assert "typings" not in checked.stdout, checked.stdout
-    assert {int(line) for file, line in found if file == "right"} == set(), checked.stdout
-    expected = set(range(first, first + MISTAKES.count("\n")))
-    assert {int(line) for file, line in found if file == "wrong"} == expected, checked.stdout
+    assert {int(line) for file, line in errors if file == "right"} == set(), checked.stdout
+    expected = set(range(first_line, first_line + MISTAKES.count("\n")))
+    assert {int(line) for file, line in errors if file == "wrong"} == expected, checked.stdout

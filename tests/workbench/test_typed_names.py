@@ -1,4 +1,4 @@
-"""Ids in calls of a model's methods are completed in IPython."""
+"""IPython completes ids in calls of the methods of a model."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ NAMES = {"model": Multibody("m"), "plain": cosim.Model("p"), "text": "model"}
         ('print("mechanics.', "", []),
     ],
 )
-def test_what_fits(before: str, typed: str, ids: list[str]) -> None:
-    found = ids_that_fit(before, NAMES, cosim.Model)
-    assert found[0] == typed and found[1][: len(ids) or None] == ids
+def test_ids_that_fit_the_typed_text(before: str, typed: str, ids: list[str]) -> None:
+    completion = ids_that_fit(before, NAMES, cosim.Model)
+    assert completion[0] == typed and completion[1][: len(ids) or None] == ids
 
 
-def test_a_measure_is_no_joint() -> None:
+def test_each_method_completes_the_ids_of_its_kind() -> None:
     assert "measures.delay" in ids_that_fit('model.add("', NAMES, cosim.Model)[1]
     assert "measures.delay" not in ids_that_fit('model.joint("', NAMES, cosim.Model)[1]
 
@@ -45,10 +45,10 @@ def test_a_measure_is_no_joint() -> None:
 def test_the_first_model_in_ipython_adds_one_matcher(monkeypatch: pytest.MonkeyPatch) -> None:
     matchers: list[Any] = []
     shell = SimpleNamespace(Completer=SimpleNamespace(custom_matchers=matchers), user_ns=NAMES)
-    fake, completer = ModuleType("IPython"), ModuleType("IPython.core.completer")
-    fake.get_ipython = lambda: shell  # type: ignore[attr-defined]
+    ipython, completer = ModuleType("IPython"), ModuleType("IPython.core.completer")
+    ipython.get_ipython = lambda: shell  # type: ignore[attr-defined]
     completer.SimpleCompletion = SimpleNamespace  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "IPython", fake)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.core", ModuleType("IPython.core"))
     monkeypatch.setitem(sys.modules, "IPython.core.completer", completer)
     cosim.Model("first")
@@ -56,12 +56,12 @@ def test_the_first_model_in_ipython_adds_one_matcher(monkeypatch: pytest.MonkeyP
     (matcher,) = matchers
     assert matcher.matcher_api_version == 2
     text = 'model.add("measures.dela") # more'
-    found = matcher(SimpleNamespace(full_text=text, cursor_position=text.index('")')))
-    assert [item.text for item in found["completions"]] == ["measures.delay"]
-    assert found["matched_fragment"] == "measures.dela" and found["suppress"]
+    completions = matcher(SimpleNamespace(full_text=text, cursor_position=text.index('")')))
+    assert [item.text for item in completions["completions"]] == ["measures.delay"]
+    assert completions["matched_fragment"] == "measures.dela" and completions["suppress"]
 
 
-def test_ipython_itself() -> None:
+def test_a_shell_of_ipython_completes() -> None:
     completion = pytest.importorskip("IPython.core.completer")
     shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell.instance()
     shell.run_cell("import cosim\nmodel = cosim.Model('m')\n")

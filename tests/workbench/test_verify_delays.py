@@ -13,7 +13,7 @@ from cosim_workbench.recorded_at import recorded_rows
 
 
 class Lagging(cosim.Measure):
-    """A delay that swings."""
+    """A time of 1 s that swings by a quarter of a second."""
 
     value = cosim.cache_slot(unit="s")
     value_dot = cosim.cache_slot()
@@ -40,7 +40,8 @@ class Swing(cosim.Component):
         v_dot[0] = -x - felt
 
 
-def swinging():
+def delayed_swing():
+    """A swing that is pulled to where it was about 1 s ago."""
     model = cosim.Model("swing")
     model.add(Swing, "swing", felt="felt")
     model.add(Lagging, "lag")
@@ -48,27 +49,27 @@ def swinging():
     return model
 
 
-def oscillating():
+def oscillator():
     model = cosim.Model("model")
     model.add(Oscillator, "part")
     return model
 
 
-@pytest.mark.parametrize("make", [oscillating, decay])
+@pytest.mark.parametrize("make", [oscillator, decay])
 @pytest.mark.parametrize("until", [1e-3, 0.3, 1.0, 7.0])
 def test_all_output_times_are_compared(make, until):
     for interval in (None, until / 7, until / 200):
-        found = make().verify(until=until, output_interval=interval)
-        first = found.runs[0].result.time
-        assert np.array_equal(found._grid, np.unique(first))
-    found = make().verify(until=until, integrator="heun", fixed_step=until / 70)
-    assert np.array_equal(found._grid, np.unique(found.runs[0].result.time))
+        opinion = make().verify(until=until, output_interval=interval)
+        output_times = opinion.runs[0].result.time
+        assert np.array_equal(opinion._grid, np.unique(output_times))
+    opinion = make().verify(until=until, integrator="heun", fixed_step=until / 70)
+    assert np.array_equal(opinion._grid, np.unique(opinion.runs[0].result.time))
 
 
 def test_fixed_steps_that_are_off_by_eleven_accuracies_are_not_confirmed():
     """y' = -y(t - 1) with heun and 10 ms is 1.04e-5 off at 3.5 s."""
-    found = decay().verify(until=5.0, integrator="heun", fixed_step=0.01, output_interval=0.025)
-    assert found.outcome == "not confirmed"
+    opinion = decay().verify(until=5.0, integrator="heun", fixed_step=0.01, output_interval=0.025)
+    assert opinion.outcome == "not confirmed"
     assert decay().verify(until=5.0, integrator="heun", fixed_step=0.005, output_interval=0.025).is_confirmed
     for step in (0.1, 0.3):
         assert not decay().verify(until=5.0, integrator="heun", fixed_step=step).is_confirmed
@@ -77,10 +78,10 @@ def test_fixed_steps_that_are_off_by_eleven_accuracies_are_not_confirmed():
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-6, 1e-9])
 def test_breaks_that_one_method_alone_follows_are_not_compared(accuracy):
     """How long a break is followed depends on the order of the method."""
-    found = swinging().verify(until=20.0, accuracy=accuracy)
-    counts = {int(run.result["felt.breaks"][-1]) for run in found.runs if "felt.breaks" in run.result}
-    assert len(counts) != 1, "what is tested"
-    assert found.is_confirmed, found.verdict
+    opinion = delayed_swing().verify(until=20.0, accuracy=accuracy)
+    counts = {int(run.result["felt.breaks"][-1]) for run in opinion.runs if "felt.breaks" in run.result}
+    assert len(counts) != 1, "the runs have to differ in their breaks"
+    assert opinion.is_confirmed, opinion.verdict
     model = neves()
     state = model.build().default_state()
     state.set_time(1.0)
@@ -88,10 +89,10 @@ def test_breaks_that_one_method_alone_follows_are_not_compared(accuracy):
 
 
 def test_how_far_a_method_extrapolates_is_not_compared():
-    found = decay(0.01, long_steps="extrapolate").verify(until=3.0)
-    assert found.is_confirmed, found.verdict
-    far = [float(run.result["felt.largest_extrapolation"][-1]) for run in found.runs]
-    assert max(far) > 2.0 * min(far), "what is tested"
+    opinion = decay(0.01, long_steps="extrapolate").verify(until=3.0)
+    assert opinion.is_confirmed, opinion.verdict
+    extrapolations = [float(run.result["felt.largest_extrapolation"][-1]) for run in opinion.runs]
+    assert max(extrapolations) > 2.0 * min(extrapolations), "the runs have to extrapolate differently"
 
 
 def test_the_row_of_a_time_is_the_closest_one_after_its_events():

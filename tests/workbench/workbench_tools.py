@@ -1,9 +1,11 @@
-"""A model file for these tests."""
+"""A model file for these tests, and paths of two of its variables."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+MASS = "engine.mass"
+STIFFNESS = "mount_left.stiffness[5]"
 MOUNT = """\
 [model]
 name = "engine_mount"

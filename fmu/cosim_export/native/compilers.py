@@ -27,7 +27,7 @@ from cosim_lowering.machine_code import Target as MachineTarget
 log = logging.getLogger("cosim.native")
 FLAGS = (
     "-std=c11",
-    "-O2",
+    "-O1",  # the shell is seldom run, and compiled for each export: a third less time than -O2
     "-fPIC",
     "-fvisibility=hidden",
     "-ffp-contract=off",  # a product and a sum stay two roundings, as in Python

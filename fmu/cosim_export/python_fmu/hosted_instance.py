@@ -145,4 +145,4 @@ def check_experiment(start: float, stop: float | None, tolerance: float | None) 
     if not math.isfinite(start):
         raise cosim.StateError(f"the start time is {start!r}, needs a finite number")
     if stop is not None and not stop >= start:
-        raise cosim.StateError(f"the stop time {stop!r} s is not after the start time {start!r} s")
+        raise cosim.StateError(f"the stop time {stop!r} s is before the start time {start!r} s")

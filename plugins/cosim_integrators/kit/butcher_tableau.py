@@ -16,6 +16,7 @@ from cosim_integrators.kit.stability import stability_limit
 
 HIGHEST_CHECKED = 10  # the number of conditions triples with each order; order 10 has 719 of its own
 TOLERANCE = 1e-11  # of an order condition, relative to its terms: coefficients have about 16 digits
+NO_WEIGHT = 1e-3  # of all error weights: what smaller sums show of a jump is lost beside the error itself
 
 
 def make_arrays_read_only(owner: object) -> None:
@@ -144,6 +145,22 @@ class ButcherTableau(FixedAttributes):
         self.stability_limit = stability_limit(self.a, self.b)
         self.coefficients = flat_tableau(self)
         make_arrays_read_only(self)
+
+    @property
+    def jump_weights(self) -> NDArray[np.float64]:
+        """The error weights times such a number that they add up to at least 1 up to each time in the step.
+
+        So a sum of the derivatives of the stages with these weights is at least as large as a jump between
+        two stages. Empty if up to some time they add up to nothing, as where no stage is at the end.
+        """
+        if self.error is None:
+            return np.zeros(0)
+        times = np.unique([*self.c, 1.0])[:-1]
+        least = min(abs(self.error[self.c <= time].sum()) for time in times)
+        if not least > NO_WEIGHT * np.abs(self.error).sum():
+            return np.zeros(0)
+        weights: NDArray[np.float64] = self.error / least
+        return weights
 
     @property
     def extra_nodes(self) -> NDArray[np.float64]:

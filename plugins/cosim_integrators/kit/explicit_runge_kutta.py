@@ -145,7 +145,10 @@ class ExplicitRungeKutta(CompiledIntegrator):
             return ErrorEstimate()
         second = [] if tableau.second_error is None else tableau.second_error.tolist()
         second = [math.sqrt(SECOND_WEIGHT) * weight for weight in second]
-        return ErrorEstimate(STAGES_AT, tableau.error.tolist(), second, is_rate=True)
+        jump_weights = tableau.jump_weights.tolist()
+        return ErrorEstimate(
+            STAGES_AT, tableau.error.tolist(), second, is_rate=True, jump_weights=jump_weights
+        )
 
     @property
     def warnings(self) -> list[str]:

@@ -1,8 +1,8 @@
 /* A bouncing ball for Model Exchange (FMI 2.0): h' = v, v' = -9.81 + push.
 
 One event indicator (the height); at the impact v becomes -e v in event mode. A time event at `kick_at` adds 1
-to v; the integer input `gear` sets e to gear / 10, and `bounces` counts. After `stop_after` bounces it wants the
-simulation to end. Types and functions after the FMI 2.0.4 standard. */
+to v; the integer input `gear` sets e to gear / 10, and `bounces` counts. After `stop_after` bounces it asks
+to end the simulation. Types and functions after the FMI 2.0.4 standard. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static double *real(Ball *b, unsigned r) {
     case 1: return &b->v;
     case 2: return &b->push;
     case 3: return &b->kick_at;
-    case 4: return &b->asked; /* in place of v': the time at which derivatives were asked for */
+    case 4: return &b->asked; /* returned for v': the time of the evaluation */
     }
     return NULL;
 }

@@ -1,8 +1,8 @@
-/* An FMI 3.0 Co-Simulation slave with a bit of everything.
+/* An FMI 3.0 Co-Simulation slave with variables of all types, events, failures and requests to stop.
 
-x' = u - x by one explicit Euler step; doubled = 2 * matrix; the small types are handed through. At the time
-`ring_at` it asks for event mode, returning early when it may; there `rings` is counted up. From `fail_at` on
-a step fails; at `stop_at` it wants the simulation to end. Types and functions after the FMI 3.0 standard. */
+x' = u - x by one explicit Euler step; doubled = 2 * matrix; each other output is the input of its type. At the time
+`ring_at` it asks for event mode, returning early when it may; there `rings` grows by 1. From `fail_at` on
+a step fails; at `stop_at` it asks to end the simulation. Types and functions after the FMI 3.0 standard. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@ a step fails; at `stop_at` it wants the simulation to end. Types and functions a
 #ifndef FAIL_SIZE /* shorter steps do not fail */
 #define FAIL_SIZE 0.0
 #endif
-#ifndef STRICT /* nothing is read between a set value and a step */
+#ifndef STRICT /* outputs cannot be read after an input is set and before the next step */
 #define STRICT 0
 #endif
 #ifndef FAIL_STATUS
@@ -148,7 +148,7 @@ EXPORT Status fmi3DoStep(Instance i, double time, double size, bool no_set, bool
     if (s->where != 3) return complain(s, "not in step mode");
     if (end > d->fail_at && size > FAIL_SIZE) {
         complain(s, "pump ran dry");
-#ifdef REACHED /* the share of the step that it makes all the same */
+#ifdef REACHED /* the share of a discarded step that it completes */
         *last = time + REACHED * size;
         d->x += (*last - time) * (d->u - d->x);
 #else

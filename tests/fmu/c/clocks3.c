@@ -4,7 +4,7 @@ sample  periodic, every 0.3 s from 0.1 s on: takes in_sample as out_sample, coun
 late    countdown, 0.05 s after each sample: counts lates
 bell    triggered output, with each second sample
 hear    triggered input: adds the clocked input `word` to `heard`
-x' = u by ten midpoint steps in each communication step, which ask for u at the middle of each (intermediate update)
+x' = u by ten midpoint steps in each communication step, each of which requests u at its middle by an intermediate update
 ramp[i] = i * slope, i = 1 … n; n is a structural parameter. Types and functions after the FMI 3.0 standard. */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
-/* Put before the source of an FMU, with FAULT… at the begin of every function that it exports (`faulty_fmu.py`).
+/* Included before the source of an FMU, in which each exported function starts with FAULT… (`faulty_fmu.py`).
 
-FMU_FAULT=<function> <n> <kind> in the environment: what goes wrong when that function is called, from the n-th time on; what
-disturbs the process does so once.
-FMU_CALLS=<file>: the names of all functions that are called are appended to it. */
+FMU_FAULT=<function> <n> <kind> in the environment: the fault of that function from its n-th call on; faults that
+disturb the process happen once.
+FMU_CALLS=<file>: the name of each function that is called is appended to this file. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static void fault_limit(int what, rlim_t most) {
     setrlimit(what, &limit);
 }
 
-/* What changes the process, and lets the call go on; 0 for a kind that is none of these. */
+/* Disturbs the process in a way that lets the call continue; returns 0 for other kinds of faults. */
 static int fault_disturbs(const char *kind) {
     pthread_t thread;
     sigset_t all;

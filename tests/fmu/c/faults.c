@@ -1,5 +1,5 @@
-/* y' = 1. In the call whose name is written over `where` in the library (LOAD, Instantiate, DoStep …) something goes
-   wrong: FAULT is the code for it. A step does it from 0.35 s on. */
+/* y' = 1. Executes the statement FAULT in the function whose name replaces the text of `where` in the library (LOAD,
+   Instantiate, DoStep …); in a step from 0.35 s on. */
 #define _GNU_SOURCE
 #include <fenv.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* Two FMUs of FMI 1.0: without ME for Co-Simulation, x' = k u; with it for Model Exchange, a ball on a floor that is
-   kicked upward at a time. They refuse calls out of order. */
+   kicked upward at a time. They reject calls in a wrong order. */
 
 #include <math.h>
 #include <stddef.h>
@@ -125,7 +125,7 @@ int NAME(fmiInitializeSlave)(Instance *c, double start, char has_stop, double st
     if (c->initialized) return refuse(c, "initialized twice");
     c->initialized = 1;
     c->time = start;
-    c->v = c->k * c->u; /* the rate, of the input that is there at the start */
+    c->v = c->k * c->u; /* the rate at the start depends on the input that is set before */
     return OK;
 }
 
@@ -146,7 +146,7 @@ int NAME(fmiGetRealStatus)(Instance *c, int kind, double *value) {
     return kind == 2 ? OK : DISCARD;
 }
 
-/* fmpy asks for all functions, also for those that it does not call */
+/* fmpy looks up all functions, also those that it does not call */
 const char *NAME(fmiGetTypesPlatform)(void) { return "standard32"; }
 int NAME(fmiSetDebugLogging)(Instance *c, char on) { return OK; }
 int NAME(fmiResetSlave)(Instance *c) {

@@ -1,7 +1,7 @@
 /* A small FMI 2.0 Co-Simulation slave for tests: everything but the model.
 
-A model includes this file after it has defined REALS, INTEGERS, BOOLEANS, STRINGS (how many variables of
-each type, value references 0 ...) and gives, after the include, the functions declared below. String 0 is
+A model includes this file after it has defined REALS, INTEGERS, BOOLEANS, STRINGS (the number of variables of
+each type, with value references from 0) and defines, after the include, the functions declared below. String 0 is
 the path of a file to which the slave appends a word whenever it is terminated or freed; "" for none.
 
 The types and functions are those of the FMI 2.0.4 standard, sections 2.1 and 4.2. */
@@ -29,13 +29,13 @@ typedef struct {
 
 #define EXPORT __attribute__((visibility("default")))
 #define TEXT 512
-#ifndef STRICT /* after initialization nothing may be read between a set value and the next step */
+#ifndef STRICT /* after initialization, outputs cannot be read after an input is set and before the next step */
 #define STRICT 0
 #endif
 
 typedef struct {
     double r[REALS + 1];
-    double slope[REALS + 1]; /* of inputs over the next step; a new value ends it */
+    double slope[REALS + 1]; /* slopes of inputs over the next step; a new value of an input resets its slope */
     int i[INTEGERS + 1];
     int b[BOOLEANS + 1];
     char s[STRINGS + 1][TEXT];
@@ -190,7 +190,7 @@ EXPORT fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference *vr, s
 #ifndef ONLY_NEEDED
 EXPORT fmi2Status fmi2Terminate(fmi2Component c) { mark(c, "terminated"); return fmi2OK; }
 EXPORT fmi2Status fmi2Reset(fmi2Component c) {
-#ifdef RESETS /* wholly; without it what model_start does not set stays, as some FMUs do it */
+#ifdef RESETS /* resets all data; otherwise variables that model_start does not set keep their values, as in some FMUs */
     memset(&((Slave *)c)->data, 0, sizeof(Data));
     ((Slave *)c)->running = ((Slave *)c)->changed = 0;
 #endif

@@ -1,9 +1,9 @@
-/* FMI 3.0 Co-Simulation slaves that send each other frames, as layered standards for networks have it.
+/* FMI 3.0 Co-Simulation slaves that send each other frames, as in the layered standards for networks.
 
 Without BUS a node: every `period` it sends a frame {id, number} through `tx` when its output clock ticks, and
-counts what comes through `rx`. With BUS what lies between two nodes: it takes frames of both, and passes one
-after the other on, each 1 ms after it has begun; then both countdown clocks tick, the sender gets {255, id}.
-What belongs to a clock may be read and written while that clock ticks alone: anything else is an error.
+counts the frames that it receives through `rx`. With BUS the bus between two nodes: it receives frames of both and
+passes one after the other on, each after 1 ms; then both countdown clocks tick, and the sender receives {255, id}.
+Variables of a clock can be read and written only while this clock ticks; otherwise the call is an error.
 After the FMI 3.0 standard. */
 #include <math.h>
 #include <stdbool.h>
@@ -21,7 +21,7 @@ enum { PORTS = 2 };
 enum { PORTS = 1 };
 #endif
 enum { NEW = 1, INITIALIZATION = 2, EVENT = 4, STEP = 8, MOST = 64 };
-enum { RX, TX, RX_CLOCK, TX_CLOCK, EACH };  /* of a port: reference EACH * port + these */
+enum { RX, TX, RX_CLOCK, TX_CLOCK, EACH };  /* the variables of a port; their references are EACH * port + these numbers */
 typedef struct { uint8_t bytes[2 * MOST]; size_t size; } Buffer;
 typedef struct {
     int mode;

@@ -1,4 +1,4 @@
-/* Calls of FMI 2.0 at random, right and wrong ones, on several instances; made to be run under sanitizers.
+/* Random calls of FMI 2.0, right and wrong ones, on several instances; to be run under sanitizers.
 
 fuzz2 GUID VARIABLES STATES INDICATORS SEED CALLS: prints how many calls were answered by each status. */
 #include "fmi2.h"
@@ -111,7 +111,7 @@ int main(int count, char **word)
         if (one == NULL) {
             instances[w] = fmi2Instantiate("fuzz", draw(3) ? fmi2CoSimulation : fmi2ModelExchange, word[1], NULL, &callbacks, 0, 1);
             time[w] = 0.0;
-            if (draw(2)) { /* a good start */
+            if (draw(2)) { /* a right start */
                 fmi2SetupExperiment(instances[w], draw(2), 1e-6, 0.0, 0, 0.0);
                 fmi2EnterInitializationMode(instances[w]);
                 fmi2ExitInitializationMode(instances[w]);
@@ -133,7 +133,7 @@ int main(int count, char **word)
             read_all(one, before);
             status = fmi2SetReal(one, references, n, values);
             if (status != fmi2Error) break;
-            read_all(one, after); /* of a call with one bad value nothing is written */
+            read_all(one, after); /* a call with one wrong value writes nothing */
             if (memcmp(before, after, variables * sizeof *before) != 0) return 4;
             untouched++;
             break;
@@ -149,7 +149,7 @@ int main(int count, char **word)
         case 10: status = fmi2GetFMUstate(one, &states[w]); break;
         case 11: status = fmi2SetFMUstate(one, states[draw(INSTANCES)]); break;
         case 12: status = fmi2FreeFMUstate(one, &states[w]); break;
-        case 13: case 14: { /* through bytes, some of them spoilt */
+        case 13: case 14: { /* serialized, and sometimes damaged */
             size_t size = 0;
             char *bytes;
             if (states[w] == NULL || fmi2SerializedFMUstateSize(one, states[w], &size) != fmi2OK) break;

@@ -1,4 +1,4 @@
-/* Calls of FMI 3.0 at random, right and wrong ones, on several instances; made to be run under sanitizers.
+/* Random calls of FMI 3.0, right and wrong ones, on several instances; to be run under sanitizers.
 
 fuzz3 TOKEN VARIABLES STATES INDICATORS SEED CALLS SIZES: prints how many calls were answered by each status. */
 #include "fmi3.h"
@@ -72,7 +72,7 @@ static double number(void)
     return draw(3) ? (draw(2001) - 1000.0) / 500.0 : odd[draw(sizeof odd / sizeof odd[0])];
 }
 
-/* How many values a variable has, as the description says. */
+/* The number of values of a variable, from the description. */
 static size_t size_of(uint32_t reference) { return reference < variables ? sizes[reference] : 1; }
 
 static size_t room_for(const uint32_t *references, unsigned count)
@@ -97,7 +97,7 @@ static void log_message(Environment environment, fmi3Status status, fmi3String c
     messages += status != fmi3OK && text[0] != '\0' && category[0] != '\0';
 }
 
-/* What would pull the ground from under a step: all of it is refused. */
+/* Calls that would invalidate the instance during a step; all are refused. */
 static void not_inside(GIVEN one, double time)
 {
     bool flags[3];
@@ -109,7 +109,7 @@ static void not_inside(GIVEN one, double time)
         abort();
 }
 
-/* The host reads and writes in the middle of a step, and asks for its end, also where it may not. */
+/* The host reads, writes and requests an early return during a step, also where that is not allowed. */
 static void update(Environment environment, double time, bool set_requested, bool get_allowed, bool finished,
                    bool can_return, bool *wants, double *end)
 {
@@ -136,7 +136,7 @@ static GIVEN make(int w, const char *token)
                                           &instances[w], log_message, draw(2) ? update : NULL);
     else
         one = fmi3InstantiateModelExchange("fuzz", token, NULL, false, draw(2), NULL, log_message);
-    if (draw(2)) { /* a good start */
+    if (draw(2)) { /* a right start */
         (void)fmi3EnterInitializationMode(one, draw(2), 1e-6, 0.0, false, 0.0);
         (void)fmi3ExitInitializationMode(one);
         if (draw(2)) (void)fmi3EnterContinuousTimeMode(one);
@@ -202,7 +202,7 @@ int main(int count, char **word)
             read_all(one, before);
             status = fmi3SetFloat64(one, references, n, values, room_for(references, n) + !draw(9));
             if (status != fmi3Error) break;
-            read_all(one, after); /* of a call with one bad value nothing is written */
+            read_all(one, after); /* a call with one wrong value writes nothing */
             if (memcmp(before, after, variables * sizeof *before) != 0) return 4;
             untouched++;
             break;
@@ -259,7 +259,7 @@ int main(int count, char **word)
         }
         answers[status]++;
     }
-    for (int w = 0; w < INSTANCES; w++) { /* what is saved can be freed by way of any instance */
+    for (int w = 0; w < INSTANCES; w++) { /* any instance can free a saved state */
         (void)fmi3FreeFMUState(&answers, &states[w]);
         fmi3FreeInstance(instances[w]);
     }

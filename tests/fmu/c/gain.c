@@ -1,4 +1,4 @@
-/* y = gain * u + bias, at the same instant. */
+/* y = gain * u + bias: direct feedthrough. */
 #define REALS 4
 #define INTEGERS 0
 #define BOOLEANS 0

@@ -1,8 +1,8 @@
 /* y is a state to which a step adds (u - y) size in `work` parts, a few nanoseconds each.
 
-From crash_at on a step writes where nothing is; from hang_at on it never returns; a step over return_at
-is discarded there; one over fail_at fails. Each sleeps for `pause` s. With SHARES instances share how many
-steps were taken since one of them began. */
+From crash_at on a step writes to an invalid address; from hang_at on it does not return; a step across return_at
+is discarded there; a step across fail_at fails. Each step sleeps for `pause` s. With SHARES, all instances share
+the number of steps since the last start of one of them. */
 #define _POSIX_C_SOURCE 199309L
 #include <time.h>
 

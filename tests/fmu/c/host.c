@@ -1,4 +1,5 @@
-/* A host that is not a Python program: loads an FMU's library, steps it, saves and restores, unloads it, twice.
+/* A host that is not a Python program: loads an FMU's library, steps RUNS instances one after the other, with states saved
+   and restored, and unloads the library.
 
 host LIBRARY RESOURCES GUID STEPS H RUNS REFERENCE... : prints the values after each step, %.17g. Messages go to stderr. */
 #ifdef _WIN32

@@ -1,9 +1,9 @@
 /* A master of FMI 3.0 Co-Simulation in C, with event mode or without.
 
-host_events LIBRARY TOKEN EVENT_MODE EARLY_RETURN STEPS H SWITCH REFERENCE... : for each event a line
-"event TIME NEXT_EVENT VALUES... | VALUES..." (next event -1: none; values of both sides), for each communication point
-"point TIME VALUES...", %.17g. SWITCH is the communication step before which the state is saved, and put back after three
-steps (-1: never). */
+host_events LIBRARY TOKEN EVENT_MODE EARLY_RETURN STEPS H RESTORED REFERENCE... : for each event a line
+"event TIME NEXT_EVENT VALUES... | VALUES..." (next event -1: none; the values before and after), for each communication point
+"point TIME VALUES...", %.17g. After RESTORED steps the state is saved, and after three more steps it is restored, once
+(-1: never). */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>

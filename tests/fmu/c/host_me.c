@@ -1,4 +1,4 @@
-/* A host that is not a Python program and integrates itself: Model Exchange of FMI 2.0 or 3.0 with Euler's method.
+/* A host that is not a Python program and has its own integrator: Model Exchange of FMI 2.0 or 3.0 with Euler's method.
 
 host_me VERSION LIBRARY TOKEN STATES STEPS H REFERENCE... : prints the values after each step, %.17g. */
 #include <dlfcn.h>
@@ -72,7 +72,7 @@ int main(int count, char **word)
         CALL("EnterInitializationMode", (void *, bool, double, double, bool, double), one, false, 0.0, 0.0, false, 0.0);
     }
     CALL("ExitInitializationMode", (void *), one);
-    for (;;) { /* the events of the start */
+    for (;;) { /* events at the start */
         EventInfo info = {0};
         bool f[5];
         if (version == 2) CALL("NewDiscreteStates", (void *, EventInfo *), one, &info);

@@ -1,6 +1,6 @@
 /* An FMI 3.0 Co-Simulation slave with an event mode: of each type an input and an output.
 
-Discrete inputs are written in initialization and event mode alone. An update of discrete states passes them on: 7
+Discrete inputs can be written only in initialization and event mode. An update of discrete states passes them on: 7
 times the integer and 1 more, in its type; it needs two rounds. A time event each 0.25 s counts, and adds 1 to the Float64
 output; from 1 s on a step returns early at 0.6 of it, once. After the FMI 3.0 standard. */
 #include <math.h>

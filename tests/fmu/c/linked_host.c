@@ -1,5 +1,5 @@
-/* A host into which the sources of an FMU for Co-Simulation are linked: it steps it, differentiates, saves, restores,
-   resets and runs again.
+/* A host that is linked with the sources of an FMU for Co-Simulation: it steps, differentiates, saves, restores, resets
+   and runs the FMU again.
 
 linked_host TOKEN STEPS H FIRST_PARAMETER REFERENCE... : prints the values after each step, %.17g. Messages go to stderr. */
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static void log_message(fmi2ComponentEnvironment environment, fmi2String name, f
 
 #define NEED(call) if ((call) != fmi2OK) { fprintf(stderr, "%s failed\n", #call); return 4; }
 
-/* The state after a detour by way of its bytes is that before. */
+/* A state that was serialized and deserialized is the one before. */
 static int go_back(fmi2Component instance, double start, double h)
 {
     fmi2FMUstate saved = NULL, read = NULL;

@@ -1,9 +1,9 @@
-/* Many instances of an FMU, one after the other and side by side in threads, and a long run.
+/* Many instances of an FMU, one after the other and in parallel threads, and a long run.
 
-lives GUID REFERENCE cycles N: made, initialized, stepped ten times, freed, N times
+lives GUID REFERENCE cycles N: N instances one after the other: instantiated, initialized, stepped ten times, freed
 lives GUID REFERENCE steps N: one instance, N steps
-lives GUID REFERENCE threads N: N instances side by side, each on a thread of its own, equal to one alone?
-Prints the growth of memory over the second half in bytes, or how many threads gave other bits. */
+lives GUID REFERENCE threads N: N instances in parallel threads, compared with a single one
+Prints the growth of memory over the second half in bytes, or the number of threads with other bits. */
 #define _GNU_SOURCE
 #include "fmi2.h"
 
@@ -70,7 +70,7 @@ static void *in_thread(void *place)
     fmi2Component one = start();
     fmi2FMUstate saved = NULL;
     for (long i = 0; i < STEPS; i++) {
-        if (i % 50 == 0) { /* there and back again */
+        if (i % 50 == 0) { /* saved and restored */
             need(fmi2GetFMUstate(one, &saved));
             (void)run(one, i, i + 3);
             need(fmi2SetFMUstate(one, saved));

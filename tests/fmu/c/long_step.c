@@ -1,4 +1,4 @@
-/* One communication step that takes many steps of the integrator, and what is logged meanwhile.
+/* One communication step that takes many steps of the integrator, and the messages that it logs.
 
 long_step GUID SIZE REFERENCE: prints "CATEGORY TEXT" for each message, then "value X". */
 #include "fmi2.h"

@@ -1,4 +1,4 @@
-/* x' = u - x by one explicit Euler step, y = x + gain u at the same instant; told by directional derivatives. */
+/* x' = u - x by one explicit Euler step, y = x + gain u with direct feedthrough; it has directional derivatives. */
 #define REALS 4
 #define INTEGERS 0
 #define BOOLEANS 0

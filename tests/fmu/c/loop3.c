@@ -1,4 +1,4 @@
-/* x' = u - x by one explicit Euler step, y = x + gain u at the same instant; told by directional derivatives.
+/* x' = u - x by one explicit Euler step, y = x + gain u with direct feedthrough; it has directional derivatives.
 
 An FMI 3.0 Co-Simulation slave without events. Types and functions after the FMI 3.0 standard. */
 #include <stdbool.h>

@@ -1,8 +1,8 @@
-/* A mass on a spring and a damper to ground, and a second spring and damper to something that is not here.
+/* A mass on a spring and a damper to ground, and on a second spring and damper to another mass, which is not part of it.
 
 m v' = f - k x - c v - force,  force = kc (x - x_other) + cc (v - v_other): direct feedthrough.
 Runge-Kutta 4 with internal steps of at most 1e-4 s, inputs held or along their slopes. With ADDS_STEPS it has a
-clock of its own and makes Euler steps of 10 ms while that is before the end it is told, as 20-sim's FMUs do. */
+clock of its own, and takes Euler steps of 10 ms while this clock is before the end of the step, as 20-sim's FMUs do. */
 #define REALS 12
 #define INTEGERS 0
 #define BOOLEANS 0

@@ -1,7 +1,7 @@
-/* A ball that bounces, for Model Exchange of FMI 2.0 or 3.0 (the macro FMI), with one thing wrong.
+/* A ball that bounces, for Model Exchange of FMI 2.0 or 3.0 (the macro FMI), with one fault.
 
-h' = v, v' = -9.81 + push; one event indicator, h, which falls through 0 at the floor; y = h + push. `fault` says what
-is wrong, from `fault_at` (s) on; or `function` answers with `status`. With the macro STATELESS nothing moves, and the
+h' = v, v' = -9.81 + push; one event indicator, h, which falls through 0 at the floor; y = h + push. `fault` is the kind
+of fault, from `fault_at` (s) on; or `function` returns `status`. With the macro STATELESS there are no states, and the
 indicator is 0.5 s - t. Types and functions after the standards. */
 #include <math.h>
 #include <stdbool.h>

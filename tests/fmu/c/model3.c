@@ -1,10 +1,10 @@
-/* Small models for FMI 3.0 Model Exchange; one of them is chosen by a macro. Every function checks the mode.
+/* Small models for FMI 3.0 Model Exchange; a macro chooses one of them. Each function checks the mode.
 
 BALL   h' = v, v' = push + kicks[0] + 2 kicks[1] - 9.81, pair = (h, 2 push + kicks[1]); bounces at h = 0 with `gear` tenths of its speed; stops after `limit` bounces
 VDP    x' = v, v' = mu (1 - x^2) v - x
-STAIR  no states; `count` goes up at every whole second, by time events; stops at `limit`
-TURN   x' = `rate`, taken back by `nominal` at the end of an integrator step beyond it, `count` goes up
-TICK   x' = `rate`; at each tick of its clock `count` goes up
+STAIR  no states; a time event in each full second adds 1 to `count`; stops at `limit`
+TURN   x' = `rate`, reduced by `nominal` at the end of an integrator step in which it exceeds that; then `count` grows by 1
+TICK   x' = `rate`; at each tick of its clock `count` grows by 1
 DRAIN  x' = -sqrt(x), which is not defined below 0
 Types and functions after the FMI 3.0 standard. */
 #include <math.h>
@@ -20,7 +20,7 @@ typedef void (*Log)(void *, Status, const char *, const char *);
 #define EXPORT __attribute__((visibility("default")))
 enum { NEW = 1, INITIALIZATION = 2, EVENT = 4, CONTINUOUS = 8 };
 enum { COUNT, LIMIT, GEAR };
-#ifdef HIDES /* VDP's derivatives depend on how often they have been asked for */
+#ifdef HIDES /* VDP's derivatives depend on the number of their evaluations */
 #define HIDDEN 1.0
 #else
 #define HIDDEN 0.0

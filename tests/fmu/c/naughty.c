@@ -1,4 +1,4 @@
-/* y' = 1 + u, with one defect: each is a macro. Without any it does what the standard asks. */
+/* y' = 1 + u, with one defect for each macro; without a macro it follows the standard. */
 #include <math.h>
 #define REALS 2
 #define INTEGERS 0
@@ -24,7 +24,7 @@ static void model_outputs(Data *d) { (void)d; }
 static fmi2Status model_step(Slave *slave, double time, double size) {
     Data *d = &slave->data;
 #ifdef WAITS
-    for (;;) sleep(1); /* takes no processor from the other tests */
+    for (;;) sleep(1); /* leaves the processor to other tests */
 #endif
 #ifdef CRASHES
     if (time > 0.025 && made > 1) *(volatile int *)0 = 1;

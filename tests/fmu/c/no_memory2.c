@@ -1,6 +1,6 @@
-/* Runs the model of `limited` by its sources; after the instantiation no memory may be had.
+/* Runs the sources of the model `limited`; after the instantiation all allocations fail.
 
-   no_memory2 TOKEN PARAMETER : prints "done" and how many calls for memory there were before. */
+   no_memory2 TOKEN PARAMETER : prints "done" and the number of allocations before. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* y = u + what the file `number` among the resources holds; strings that are NULL; logs that are no UTF-8.
+/* y = u + the number in the file `number` among the resources; strings are NULL; log messages are not UTF-8.
 
-It needs the memory functions of the environment, and its log comes with NULL where text belongs. */
+It needs the memory functions of the environment, and passes NULL for texts of log messages. */
 #define REALS 2
 #define INTEGERS 0
 #define BOOLEANS 0
@@ -19,7 +19,7 @@ enum { Y, U };
 static void model_start(Data *d) { (void)d; }
 static void model_outputs(Data *d) { (void)d; }
 
-/* The path of a URI: %20 and other escapes are bytes. */
+/* The number in a file of the folder at a URI, in which %20 and other escapes stand for bytes. */
 static double number(const char *uri) {
     char path[2 * TEXT];
     int value = 0;

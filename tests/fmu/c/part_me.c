@@ -1,9 +1,9 @@
-/* A part of coupled systems for Model Exchange (FMI 2.0): a mass on a spring, and a gain beside it.
+/* A part of coupled systems for Model Exchange (FMI 2.0): a mass on a spring, and a gain.
 
 x' = v, m v' = force - reaction, reaction = k (x - road) + c (v - road_rate), a = v'; y = bias + gain u + square u^2.
 `high` becomes true when x rises above `limit` and false when it falls below, in event mode alone; `passes` counts
-passages through event mode in which `held` has changed. While `held` is true, `force` does not count. From
-`fail_at` on the derivatives are an error, and from `stop_at` on it wants the simulation to end. */
+the calls of event mode in which `held` has changed. While `held` is true, `force` is ignored. From
+`fail_at` on the derivatives fail, and from `stop_at` on it asks to end the simulation. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* An FMI 3.0 Co-Simulation slave whose clocks have intervals of all kinds; each counts its ticks.
+/* An FMI 3.0 Co-Simulation slave with a clock for each kind of interval, whose ticks it counts.
 
 steady    fixed, 0.2 s
-measured  calculated: the parameter `period`; 1/3 s where it is asked for as a fraction
-tuned     tunable: first `period`, from its third tick on half of it
-growing   changing: 0.05 s, 0.1 s, 0.15 s … after one another
-Outputs: how often each has ticked, and the time of the last tick of any. After the FMI 3.0 standard. */
+measured  calculated: the parameter `period`; 1/3 s if the host requests it as a fraction
+tuned     tunable: `period`, and half of it from the third tick on
+growing   changing: 0.05 s, 0.1 s, 0.15 s …
+Outputs: the number of ticks of each, and the time of the last tick of any. After the FMI 3.0 standard. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

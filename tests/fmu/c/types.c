@@ -1,4 +1,4 @@
-/* Each output is the input of the same type as it was at the last step; the integer counts steps, too. */
+/* A step sets the outputs: the real and the string input as they are, the integer input plus 1, the boolean one negated. */
 #define REALS 2
 #define INTEGERS 2
 #define BOOLEANS 2

@@ -368,7 +368,7 @@ Status set_up(Instance *instance, const char *function, double start, int64_t ha
     if (need_mode(instance, function, INSTANTIATED) != OK) return ERROR;
     if (!isfinite(start)) return refuse(instance, function, "the start time is %g, needs a finite number", start);
     if (has_stop && !(stop >= start))
-        return refuse(instance, function, "the stop time %.17g s is not after the start time %.17g s", stop, start);
+        return refuse(instance, function, "the stop time %.17g s is before the start time %.17g s", stop, start);
     if (has_tolerance && !(tolerance > 0.0 && tolerance < 1.0))
         return refuse(instance, function, "the tolerance is %g, needs to be between 0 and 1", tolerance);
     life->start = life->time = start;
