@@ -1,12 +1,12 @@
-"""Other libraries to compare with, each in an environment of its own.
+"""Runs scripts with other libraries ("peers") for comparison, each in a separate environment.
 
-`run_peer("mujoco", "dynamics/peer_mujoco.py", ["trees.json"])` makes the environment that
-``requirements/mujoco.txt`` describes when it is missing, runs the script in it and returns what it prints:
-one JSON object, the last line of its output. A C++ program (``.cpp``) is compiled first, with the options in
-``requirements/<name>.flags``, where ``{site}`` is the environment's folder of packages. What these options
-name beside comes from the system (Debian: ``apt install libsimbody-dev libeigen3-dev``).
+`run_peer("mujoco", "dynamics/peer_mujoco.py", ["trees.json"])` creates the environment that
+``requirements/mujoco.txt`` describes if it is missing, runs the script in it and returns the JSON object that
+is the last line of its output. A C++ program (``.cpp``) is compiled first, with the options in
+``requirements/<name>.flags``, where ``{site}`` is the environment's folder of packages. Libraries that these
+options name must be installed in the system (Debian: ``apt install libsimbody-dev libeigen3-dev``).
 
-Environments live in ``benchmarks/.peers``, or where the variable COSIM_PEERS says.
+Environments are in ``benchmarks/.peers``, or in the folder that the variable COSIM_PEERS names.
 """
 
 from __future__ import annotations
@@ -37,23 +37,26 @@ def run_peer(name: str, script: str | Path, arguments: Sequence[str] = (), timeo
     Parameters
     ----------
     name : str
-        Of ``requirements/<name>.txt`` (packages for pip, with their versions) or of
+        The name of ``requirements/<name>.txt`` (packages for pip, with their versions) or of
         ``requirements/<name>.flags`` (options for g++).
     script : path
-        Relative to this folder.
+        A path relative to this folder.
     arguments : sequence of str
     timeout : float, s
 
     Raises
     ------
     PeerError
-        When the environment cannot be made, or the script fails; with the end of its output.
+        The environment cannot be created, or the script fails; with the end of its output.
     """
     path = HERE / script
-    with _only_one(name):
+    with _locked(name):
         program = _compiled(name, path) if path.suffix == ".cpp" else [str(_python(name)), str(path)]
-    quiet = {"PYTHONPATH": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
-    output = _run([*program, *arguments], timeout, {**os.environ, **quiet})
+    one_thread = {
+        **{"PYTHONPATH": "", "JAX_PLATFORMS": "cpu"},
+        **{"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    }
+    output = _run([*program, *arguments], timeout, {**os.environ, **one_thread})
     try:
         return json.loads(output.strip().splitlines()[-1])
     except (IndexError, ValueError):
@@ -61,7 +64,7 @@ def run_peer(name: str, script: str | Path, arguments: Sequence[str] = (), timeo
 
 
 def try_peer(name: str, script: str | Path, arguments: Sequence[str] = (), timeout: float = 900) -> Any:
-    """As `run_peer`, but None, and the reason on the standard error, where the peer cannot run here."""
+    """As `run_peer`; if the peer cannot run here it returns None, and prints the reason to standard error."""
     try:
         return run_peer(name, script, arguments, timeout)
     except PeerError as error:
@@ -78,22 +81,22 @@ def peers_folder() -> Path:
 
 def _python(name: str) -> Path:
     """The interpreter of a complete environment for the peer."""
-    folder, wanted = peers_folder() / name, REQUIREMENTS / f"{name}.txt"
-    if not wanted.exists():
-        known = ", ".join(sorted(p.stem for p in REQUIREMENTS.iterdir()))
-        raise PeerError(f"no peer {name!r}; there are: {known}")
-    python, done = folder / "bin" / "python", folder / "installed.txt"
-    if not (done.exists() and done.read_text() == wanted.read_text()):
+    folder, requirements = peers_folder() / name, REQUIREMENTS / f"{name}.txt"
+    if not requirements.exists():
+        names = ", ".join(sorted(p.stem for p in REQUIREMENTS.iterdir()))
+        raise PeerError(f"no peer {name!r}; there are: {names}")
+    python, installed = folder / "bin" / "python", folder / "installed.txt"
+    if not (installed.exists() and installed.read_text() == requirements.read_text()):
         print(f"installing {name} into {folder} …", file=sys.stderr)
         shutil.rmtree(folder, ignore_errors=True)
         venv.create(folder, with_pip=True, symlinks=True)
-        _run([str(python), "-m", "pip", "install", "--quiet", "-r", str(wanted)], 3600)
-        shutil.copy(wanted, done)
+        _run([str(python), "-m", "pip", "install", "--quiet", "-r", str(requirements)], 3600)
+        shutil.copy(requirements, installed)
     return python
 
 
 def _compiled(name: str, source: Path) -> list[str]:
-    """The program of a C++ source, compiled again when it is older."""
+    """The command of a C++ program, which is compiled if it is missing or older than its source."""
     folder = peers_folder() / name
     if (REQUIREMENTS / f"{name}.txt").exists():
         _python(name)
@@ -107,19 +110,19 @@ def _compiled(name: str, source: Path) -> list[str]:
 
 
 def _run(command: list[str], timeout: float, environment: dict[str, str] | None = None) -> str:
-    """The output of a command; `PeerError` with the end of its messages where it fails."""
+    """The output of a command; `PeerError` with the end of its messages if it fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment)
+        process = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PeerError(f"{command[0]}: {error}") from None
-    if done.returncode:
-        raise PeerError(f"{' '.join(command)} failed:\n{(done.stderr or done.stdout)[-2000:]}")
-    return done.stdout
+    if process.returncode:
+        raise PeerError(f"{' '.join(command)} failed:\n{(process.stderr or process.stdout)[-2000:]}")
+    return process.stdout
 
 
 @contextmanager
-def _only_one(name: str) -> Iterator[None]:
-    """Two benchmarks that run at once make an environment once."""
+def _locked(name: str) -> Iterator[None]:
+    """Lock the environment of a peer, so that concurrent benchmarks create it once."""
     with open(peers_folder() / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -26,7 +26,8 @@ from hypothesis import HealthCheck, Phase, settings
 
 from cosim.kit import private_folder, remove_folder
 from cosim_compiler.machine import UNOPTIMIZED
-from cosim_export.native.compilers import OwnCompiler, ZigCompiler, available_compilers, own_platform
+from cosim_export.native.compilers import OwnCompiler, ZigCompiler, available_compilers
+from cosim_export.native.platforms import own_platform
 from cosim_lowering import optimizer
 
 HERE = Path(__file__).parent

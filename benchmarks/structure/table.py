@@ -1,9 +1,9 @@
-"""Structure and fixed costs in one table: what grows with a model, and what each call costs, beside peers.
+"""One table of costs that grow with a model, and of fixed costs of calls, compared with other libraries.
 
     python benchmarks/structure/table.py [--rows 1000000] [--only loops vectors …] [--peers ""]
 
-Each line has several sizes; the exponents say how its time grows from one size to the next. All times are CPU
-times of all threads, the least of several rounds, of ours and of the peer in the same run of this script.
+Each line has several sizes; the exponents tell how its time grows from one size to the next. All times are
+CPU times of all threads, the least of several rounds. The peer is measured in the same run of this script.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ import cosim
 from cosim_mechanics import Multibody
 
 ROUNDS = 5
-RUNS = 500
+RUNS = 500  # of an ensemble
 SIZES = {
     "loops": (50, 200, 800),
     "vectors": (100, 400, 1000, 1600),
     "bodies": (250, 1000, 4000),
     "tree": (125, 500, 2000),
 }
-PENDULUM = "integrators.dormand_prince_853"
-BEST_TOLERANCES = (1e-5, 7e-6, 5e-6, 3e-6, 2e-6, 1e-6)
-PEER_TOLERANCES = (1e-5, 7e-6, 5e-6, 3e-6, 2e-6, 1e-6, 7e-7, 5e-7, 3e-7, 2e-7, 1e-7)
+HIGH_ORDER = "integrators.dormand_prince_853"  # as in numbalsoda, for pendulums
+TOLERANCES = (1e-5, 7e-6, 5e-6, 3e-6, 2e-6, 1e-6)
+PEER_TOLERANCES = (*TOLERANCES, 7e-7, 5e-7, 3e-7, 2e-7, 1e-7)
 
 
 class Line(NamedTuple):
-    """A line of the table: times by size, s, and those of a peer."""
+    """A line of the table: our times by size, s, and those of a peer."""
 
     name: str
     sizes: Sequence[Any]
-    ours: Sequence[float]
+    times: Sequence[float]
     peer: str = ""
-    theirs: Sequence[float] = ()
+    peer_times: Sequence[float] = ()
 
 
 def answer_of(options: argparse.Namespace, name: str, script: str, request: dict[str, Any]) -> Any:
-    """The answer of a peer to a request; None if it cannot run, or no peer is wanted."""
+    """The answer of a peer to a request; None if it cannot run, or the option leaves peers out."""
     return try_peer(name, script, [json.dumps(request)]) if options.peers else None
 
 
@@ -76,7 +76,7 @@ def measure_loops(options: argparse.Namespace) -> list[Line]:
 
 
 def measure_vectors(options: argparse.Namespace) -> list[Line]:
-    """Stiff runs with one vector of states, and the same with threads of BLAS."""
+    """Stiff runs with one vector of states, and one with threads of BLAS."""
     sizes = SIZES["vectors"]
     cases = [[problem, n] for problem in vectors.PROBLEMS for n in sizes]
     measured = [vectors.measure(problem, n) for problem, n in cases]
@@ -86,23 +86,25 @@ def measure_vectors(options: argparse.Namespace) -> list[Line]:
     for i, problem in enumerate(vectors.PROBLEMS):
         of_problem = slice(i * count, (i + 1) * count)
         exact = [m.exact for m in measured[of_problem]]
-        for wanted in vectors.ERRORS:
-            ours = [vectors.time_at_error(m.seconds, m.ends, m.exact, wanted) for m in measured[of_problem]]
-            theirs = [
-                vectors.time_at_error(row["seconds"], row["ends"], right, wanted)
-                for row, right in zip(rows[of_problem], exact, strict=False)
+        for error in vectors.ERRORS:
+            times = [vectors.time_at_error(m.seconds, m.ends, m.exact, error) for m in measured[of_problem]]
+            peer_times = [
+                vectors.time_at_error(row["seconds"], row["ends"], exact_ends, error)
+                for row, exact_ends in zip(rows[of_problem], exact, strict=False)
             ]
-            name = f"{problem}, bdf, at an error of {wanted:.0e}"
-            lines.append(Line(name, sizes, ours, "CVODE, a band", theirs))
+            name = f"{problem}, bdf, at an error of {error:.0e}"
+            lines.append(Line(name, sizes, times, "CVODE, a band", peer_times))
     code = f"import vectors; print([vectors.measure('heat', n, [1e-4]).seconds[0] for n in {sizes!r}])"
     threads = {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", "PYTHONPATH": str(Path(__file__).parent)}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **threads})
-    return [*lines, Line("heat, bdf at 1e-4, 2 threads of BLAS allowed", sizes, json.loads(done.stdout))]
+    process = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, **threads}
+    )
+    return [*lines, Line("heat, bdf at 1e-4, 2 threads of BLAS allowed", sizes, json.loads(process.stdout))]
 
 
 def measure_calls(options: argparse.Namespace) -> list[Line]:
-    """A call of `simulate` again, its run alone, and a runner."""
+    """A repeated call of `simulate`, the steps of its run alone, and a call of a runner."""
     system, until = TASKS["ball"](1).system, 0.5
     simulator = cosim.Simulator(system, accuracy=1e-6)
 
@@ -144,8 +146,8 @@ def run_ensemble(task: Task, **options: Any) -> tuple[float, Any]:
     return seconds, results[-1].last(task.signal)
 
 
-def pendulum_in_numbalsoda(options: argparse.Namespace, task: Task, exact: Any, wanted: float) -> list[float]:
-    """The least CPU time of a run whose ends are right to an error, s; empty where there is none."""
+def pendulum_in_numbalsoda(options: argparse.Namespace, task: Task, exact: Any, error: float) -> list[float]:
+    """The least CPU time of a run whose end has at most this error, s; empty if there is none."""
     request = {
         "angles": np.ravel(next(iter(task.values.values()))).tolist(),
         "until": task.until,
@@ -156,28 +158,28 @@ def pendulum_in_numbalsoda(options: argparse.Namespace, task: Task, exact: Any, 
     }
     answer = answer_of(options, "numbalsoda", "ensembles/peers/pendulum_numbalsoda.py", request)
     runs = answer["runs"] if answer else []
-    right = [run["cpu"] for run in runs if np.abs(run["end"] - exact).max() <= wanted]
-    return [min(right) / RUNS] if right else []
+    accurate = [run["cpu"] for run in runs if np.abs(run["end"] - exact).max() <= error]
+    return [min(accurate) / RUNS] if accurate else []
 
 
 def measure_ensembles(options: argparse.Namespace) -> list[Line]:
-    """A run of an ensemble: of balls, and of pendulums beside numbalsoda at the error of our default."""
+    """A run of an ensemble of balls, and of pendulums, beside numbalsoda at the error of our default."""
     default = {"accuracy": 1e-6, "relative_tolerance": 1e-6}
     balls, _ = run_ensemble(ball(RUNS), **default)
     task = pendulum(RUNS)
-    _, exact = run_ensemble(task, integrator=PENDULUM, accuracy=1e-12)
+    _, exact = run_ensemble(task, integrator=HIGH_ORDER, accuracy=1e-12)
     seconds, end = run_ensemble(task, **default)
-    wanted = np.abs(end - exact).max()
+    error = np.abs(end - exact).max()
     runs = [
-        run_ensemble(task, integrator=PENDULUM, accuracy=tolerance, relative_tolerance=tolerance)
-        for tolerance in BEST_TOLERANCES
+        run_ensemble(task, integrator=HIGH_ORDER, accuracy=tolerance, relative_tolerance=tolerance)
+        for tolerance in TOLERANCES
     ]
-    best = min(seconds for seconds, end in runs if np.abs(end - exact).max() <= wanted)
-    theirs = pendulum_in_numbalsoda(options, task, exact, wanted)
+    least = min(time_of_run for time_of_run, ends in runs if np.abs(ends - exact).max() <= error)
+    peer_times = pendulum_in_numbalsoda(options, task, exact, error)
     return [
         Line("a ball run of an ensemble", [RUNS], [balls]),
-        Line(f"a pendulum run, error {wanted:.1e}", [RUNS], [seconds]),
-        Line("the same, `dormand_prince_853`", [RUNS], [best], "numbalsoda, dop853", theirs),
+        Line(f"a pendulum run, error {error:.1e}", [RUNS], [seconds]),
+        Line("the same, `dormand_prince_853`", [RUNS], [least], "numbalsoda, dop853", peer_times),
     ]
 
 
@@ -187,19 +189,19 @@ def tree_of(count: int) -> Multibody:
     for i in range(count):
         parent = "ground" if i == 0 else f"body{(i - 1) // 2}"
         model.body(f"body{i}", mass=1.0, center_of_mass=(0.0, 0.0, -0.1), inertia=(0.1, 0.1, 0.1))
-        place = (0.0, 0.0, 0.0 if i == 0 else -0.2)
-        model.joint("pin", name=f"pin{i}", child=f"body{i}", parent=parent, frame_on_parent=place)
+        end_of_parent = (0.0, 0.0, 0.0 if i == 0 else -0.2)
+        model.joint("pin", name=f"pin{i}", child=f"body{i}", parent=parent, frame_on_parent=end_of_parent)
     return model
 
 
 def measure_bodies(options: argparse.Namespace) -> list[Line]:
-    """A tree from an empty model to a system, and runs of 20 steps with a row each."""
+    """Building the system of a tree, and runs of 20 steps, each with a recorded row."""
     sizes = SIZES["tree"]
     tree_of(2).build()
     build = [least_time(lambda n=n: tree_of(n).build(), ROUNDS) for n in sizes]
     answer = answer_of(options, "mujoco", "structure/peer_mujoco_tree.py", {"sizes": sizes, "rounds": ROUNDS})
     lines = [Line("building a tree", sizes, build, "MuJoCo", answer["seconds"] if answer else [])]
-    first, again, steps = [], [], []
+    first_runs, repeated_runs, steps = [], [], []
     fixed_steps: dict[str, Any] = {"integrator": "integrators.runge_kutta_4", "fixed_step": 1e-3}
     for n in SIZES["bodies"]:
         systems = iter([tree_of(n).build() for _ in range(2)])
@@ -209,14 +211,16 @@ def measure_bodies(options: argparse.Namespace) -> list[Line]:
             cosim.simulate(system, 0.02, output_interval=1e-3, **fixed_steps)
 
         run(system)
-        first.append(least_time(lambda systems=systems: run(next(systems)), 2))
-        again.append(least_time(lambda system=system: run(system), ROUNDS))
+        first_runs.append(least_time(lambda systems=systems: run(next(systems)), 2))
+        repeated_runs.append(least_time(lambda system=system: run(system), ROUNDS))
         simulator = cosim.Simulator(system, **fixed_steps)
         simulator.initialize()
         ends = iter(0.02 * (1 + i) for i in range(ROUNDS))
         steps.append(least_time(lambda s=simulator, ends=ends: s.advance_to(next(ends)), ROUNDS))
-    for name, times in (("first `simulate()`", first), ("again", again), ("its 20 steps alone", steps)):
-        lines.append(Line(f"{name}, bodies of a tree", SIZES["bodies"], times))
+    named_times = {"first `simulate()`": first_runs, "again": repeated_runs, "its 20 steps alone": steps}
+    lines += [
+        Line(f"{name}, bodies of a tree", SIZES["bodies"], times) for name, times in named_times.items()
+    ]
     return lines
 
 
@@ -229,11 +233,11 @@ def measure_results(options: argparse.Namespace) -> list[Line]:
     rows = answer["rows"] if answer else []
     lines = []
     for kind in ("parquet", "csv"):
-        theirs = [row[f"{kind} pyarrow"] for row in rows]
-        lines.append(Line(kind, sizes, [row[f"{kind} cosim"] for row in ours], "pyarrow", theirs))
-    numbers, grown = measure_memory(options.rows)
-    words = f"memory of {options.rows:,} rows of 2: {numbers:.0f} MB of numbers, {grown:.0f} MB at most"
-    print(words, file=sys.stderr)
+        peer_times = [row[f"{kind} pyarrow"] for row in rows]
+        lines.append(Line(kind, sizes, [row[f"{kind} cosim"] for row in ours], "pyarrow", peer_times))
+    numbers, largest = measure_memory(options.rows)
+    text = f"memory of {options.rows:,} rows of 2: {numbers:.0f} MB of numbers, {largest:.0f} MB at most"
+    print(text, file=sys.stderr)
     plain, monitored = measure_monitor(20_000)
     times = [1e-6 * plain, 1e-6 * monitored]
     return [*lines, Line("a step, without a monitor and with one", ["without", "with"], times)]
@@ -249,8 +253,8 @@ GROUPS: dict[str, Callable[[argparse.Namespace], list[Line]]] = {
 }
 
 
-def shown(seconds: float) -> str:
-    """A time in the unit that fits."""
+def time_text(seconds: float) -> str:
+    """A time in s, ms or µs."""
     for unit, scale in (("s", 1.0), ("ms", 1e3)):
         if seconds * scale >= 1.0:
             return f"{seconds * scale:.3g} {unit}"
@@ -258,14 +262,15 @@ def shown(seconds: float) -> str:
 
 
 def cells(line: Line) -> list[str]:
-    """A line of the table."""
+    """The cells of a line of the table."""
     numbers = [n for n in line.sizes if isinstance(n, int)]
-    grows = ""
-    if len(numbers) == len(line.ours) > 1:
-        grows = ", ".join(f"{x:.2f}" for x in loops.exponents(numbers, line.ours))
-    ratios = ", ".join(f"{a / b:.2f}" for a, b in zip(line.ours, line.theirs, strict=False))
-    texts = [", ".join(map(str, line.sizes)), ", ".join(map(shown, line.ours)), grows]
-    return [line.name, *texts, line.peer if line.theirs else "", ", ".join(map(shown, line.theirs)), ratios]
+    exponents = ""
+    if len(numbers) == len(line.times) > 1:
+        exponents = ", ".join(f"{x:.2f}" for x in loops.exponents(numbers, line.times))
+    ratios = ", ".join(f"{a / b:.2f}" for a, b in zip(line.times, line.peer_times, strict=False))
+    ours = [", ".join(map(str, line.sizes)), ", ".join(map(time_text, line.times)), exponents]
+    peer = line.peer if line.peer_times else ""
+    return [line.name, *ours, peer, ", ".join(map(time_text, line.peer_times)), ratios]
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """The registrations of this package."""
 
 import cosim
-from cosim_export.native.native_exporter import FittingFmuExporter, NativeFmuExporter
+from cosim_export.native.fitting_exporter import FittingFmuExporter
+from cosim_export.native.native_exporter import NativeFmuExporter
 from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
 from cosim_fmi.validate.validate_command import ValidateCommand
 from cosim_fmu.command.cosimulate_command import CosimulateCommand

@@ -1,4 +1,4 @@
-"""Integrators: explicit Runge–Kutta methods with and without error control."""
+"""Integrators: explicit and implicit methods, methods for second-order form, and those of other libraries."""
 
 import cosim.kit
 

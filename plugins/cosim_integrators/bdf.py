@@ -8,34 +8,36 @@ import numpy as np
 
 from cosim.kit import Capabilities
 from cosim_integrators.implicit.backward_differences import (
-    CHANGE_SIZE,
-    DIFFERENCES,
-    HIGHEST_ORDER,
-    BackwardNumbers,
     backward_step,
     followed_backward_step,
     redo_backward_step,
     restart_backward_steps,
 )
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
+from cosim_integrators.implicit.past_differences import (
+    CHANGE_SIZE,
+    DIFFERENCES,
+    HIGHEST_ORDER,
+    BackwardNumbers,
+)
 from cosim_integrators.implicit.recorded_differences import record_advance as record_advance
 from cosim_integrators.implicit.tuning import tune_steps_back
 
-KAPPA = np.array([0.0, -0.1850, -1 / 9, -0.0823, -0.0415, 0.0])
+KAPPA = np.array([0.0, -0.1850, -1 / 9, -0.0823, -0.0415, 0.0])  # of orders 0 … 5, as in the reference
 GAMMA = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, 6))])
 ALPHA = (1.0 - KAPPA) * GAMMA
 CONSTANT = KAPPA * GAMMA + 1.0 / np.arange(1, 7)
 
 
 class Bdf(ImplicitIntegrator):
-    """Backward differentiation formulas of orders 1 to 5, the order chosen on the way (NDF).
+    """Backward differentiation formulas of orders 1 to 5 (NDF); the order changes during the run.
 
     Law: the backward differences of y up to order k, weighted, equal h f(t + h, y_next), with a small
-    multiple of the next difference for accuracy; one implicit stage, mostly two or three evaluations a step.
+    multiple of the next difference for accuracy; one implicit stage, usually two or three evaluations a step.
 
     When to use: stiff systems whose evaluation is expensive or that have many states, at accuracies from
-    1e-2 to 1e-6, with long smooth stretches. Not with frequent events, each of which begins at order 1 and
-    a short step; not for stiff oscillations that are hardly damped (orders above 2 are unstable there).
+    1e-2 to 1e-6, with long smooth stretches. Not with frequent events, since each restarts at order 1 with a
+    short step; not for stiff oscillations with little damping (orders above 2 are unstable there).
 
     With fixed steps the order is 2, after a first step of order 1. The order of the dense output is that of
     the method at that time.
@@ -96,5 +98,5 @@ class Bdf(ImplicitIntegrator):
             self.order = 2
 
     def work_size(self, ny: int) -> int:
-        """Room for the matrix of a change of distance besides."""
+        """As for all implicit methods, and room for the matrix that changes the distance."""
         return super().work_size(ny) + CHANGE_SIZE

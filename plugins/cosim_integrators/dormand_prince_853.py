@@ -92,8 +92,9 @@ def dense_rows(b: Sequence[float], weights: Sequence[Sequence[float]]) -> list[l
 class DormandPrince853(ExplicitRungeKutta):
     """Dormand–Prince 8(5,3): order 8 with two error estimates, twelve evaluations a step.
 
-    Law: twelve stages; the estimate of order 5 is kept from being deceived by one of order 3. Dense output
-    is of order 7; it needs three more evaluations, which are made only for steps that are looked into.
+    Law: twelve stages; an estimate of order 3 corrects that of order 5 where the latter is accidentally
+    small. Dense output is of order 7; it needs three more evaluations, only in steps whose dense output is
+    read.
 
     When to use: smooth systems at accuracies of 1e-8 and below, and long runs whose energy or phase must
     hold. Events and kinks make its long steps useless.

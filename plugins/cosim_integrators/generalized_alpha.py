@@ -20,7 +20,7 @@ from cosim_integrators.implicit.integrator import ImplicitIntegrator, Vector
 
 
 class GeneralizedAlpha(ImplicitIntegrator):
-    """Generalized-alpha: order 2, with numerical damping of high frequencies that is chosen.
+    """Generalized-alpha: order 2, with numerical damping of high frequencies by choice.
 
     Law: for q' = u and u' = f, with an acceleration a beside the derivative,
     (1 - alpha_m) a_1 + alpha_m a_0 = (1 - alpha_f) f_1 + alpha_f f_0,
@@ -29,19 +29,20 @@ class GeneralizedAlpha(ImplicitIntegrator):
     alpha_m = (2 rho - 1) / (rho + 1), alpha_f = rho / (rho + 1), gamma = 1/2 - alpha_m + alpha_f,
     beta = (1 - alpha_m + alpha_f)^2 / 4. Very fast oscillations shrink by the factor rho in
     each step; slow ones keep their amplitude as well as this allows. States z follow the form for first
-    order. Where q' = N(q) u, the second derivative of q takes the place of a.
+    order. If q' = N(q) u, the second derivative of q takes the place of a in the formula of q.
 
     When to use: structures and mechanisms with stiff springs, bushings or contacts whose fast vibrations are
     of no interest, at coarse accuracies, fixed steps above all. Smooth stiff motion: `Radau5`.
 
     With constraints f are the accelerations that meet them (index 1), and the end of each step is corrected
-    to meet positions and speeds, too, before it is judged. The multipliers are those of f at the corrected
-    end: they belong to its positions and speeds, and do not oscillate as those of index 3 may.
+    so that positions and speeds meet them, too, before its error is estimated. The multipliers are those of f
+    at the corrected end: they belong to its positions and speeds, and do not oscillate as those of index 3
+    may.
 
     Parameters
     ----------
     rho_infinity : float, default 0.8
-        What is left of an infinitely fast oscillation after one step: 1 nothing is damped, 0 it is gone.
+        The factor by which one step multiplies an infinitely fast oscillation: 1 no damping, 0 removes it.
     **options
         As `cosim.Integrator`.
 
@@ -116,8 +117,8 @@ class GeneralizedAlpha(ImplicitIntegrator):
 
 
 def group(alpha_m: float, alpha_f: float) -> GroupNumbers:
-    """The numbers of a group; the constant of the error is (u_1 - u(t_1)) / (h^3 u''')."""
-    ahead = alpha_m - alpha_f  # a is the derivative at so many steps later
+    """The numbers of a group of states; the constant of the error is (u_1 - u(t_1)) / (h^3 u''')."""
+    ahead = alpha_m - alpha_f  # in steps: a is the derivative at that much later a time
     curvature = 0.5 * (1.0 - alpha_f) - (1.0 - alpha_m) * (0.5 + ahead)
     return GroupNumbers(
         alpha_m=alpha_m,

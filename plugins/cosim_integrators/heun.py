@@ -8,7 +8,7 @@ from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
 class Heun(ExplicitRungeKutta):
     """Heun's method, the explicit trapezoid: order 2 with an error estimate, two evaluations a step.
 
-    Law: an Euler step predicts the end; the step goes with the mean of the derivatives at both ends. The
+    Law: an Euler step predicts the end; the step takes the mean of the derivatives at both ends. The
     error is the difference from the Euler step.
 
     When to use: coarse accuracies (1e-1 to 1e-3) of systems with many kinks, where higher orders gain

@@ -12,7 +12,7 @@ class ImplicitEuler(DiagonallyImplicitIntegrator):
     Law: y_next = y + h f(t + h, y_next).
 
     When to use: with fixed steps, in real time or to compare with programs that use it, where a step must
-    never blow up. It damps oscillations that are not damped, the more the longer the step.
+    never blow up. It damps undamped oscillations, the more the longer the step.
     With error control `Radau5` is better at any accuracy.
 
     The error estimate is half the step times the change of the derivative. Dense output is a line.

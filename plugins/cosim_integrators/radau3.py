@@ -13,7 +13,7 @@ from cosim_integrators.implicit.radau_coefficients import collocation_coefficien
 from cosim_integrators.implicit.tuning import tune_order_3
 
 PAIR = complex(2, 2**0.5)
-FILTER = 6**0.5  # the size of the pair: what the error estimate is filtered with
+FILTER = 6**0.5  # the shift of the matrix that filters the error estimate: the absolute value of the pair
 
 
 class Radau3(ImplicitIntegrator):

@@ -52,7 +52,7 @@ class Radau5(ImplicitIntegrator):
 
     known_as = ("radauiia",)
     order = 5
-    kit_values: ClassVar[Mapping[str, Any]] = {"rounding": 1e-8}  # to which Newton's method goes
+    kit_values: ClassVar[Mapping[str, Any]] = {"rounding": 1e-8}  # what Newton's method leaves
     error_order = 4  # one more than that of the estimate
     capabilities = Capabilities(
         adaptive=True, implicit=True, dense_order=4, locates_kinks=True, supports_constraints=True

@@ -16,8 +16,7 @@ class RungeKuttaMerson(ExplicitRungeKutta):
     then follows stability (on the real axis h |lambda| < 3.5) instead of accuracy.
 
     Limits: the estimate is of third order (for linear equations with constant coefficients of fourth).
-    Dense output is of fourth order; it needs one more evaluation, which is made only for steps between whose
-    ends values are taken.
+    Dense output is of fourth order; it needs one more evaluation, only in steps whose dense output is read.
 
     Parameters
     ----------

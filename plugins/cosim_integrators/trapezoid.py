@@ -13,11 +13,11 @@ class Trapezoid(DiagonallyImplicitIntegrator):
 
     Law: y_next = y + h/2 (f(t, y) + f(t + h, y_next)).
 
-    When to use: moderately stiff systems with oscillations that are not damped, at coarse accuracies. What
-    is very stiff is not damped but changes sign from step to step: there `Radau5` or `ImplicitEuler`.
+    When to use: moderately stiff systems with undamped oscillations, at coarse accuracies. Very stiff parts
+    are not damped, their deviation changes sign from step to step: there use `Radau5` or `ImplicitEuler`.
 
-    The error estimate is h^3 y''' / 12, from the derivatives at the ends of this step and the last one;
-    the first step after a start or an event is judged by a lower order and so is short. Dense output is
+    The error estimate is h^3 y''' / 12, from the derivatives at the ends of this step and the last one; the
+    first step of a run, or after an event, has an estimate of lower order and so is short. Dense output is
     the quadratic polynomial that has both derivatives.
 
     Parameters

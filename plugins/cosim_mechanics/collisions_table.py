@@ -23,13 +23,13 @@ class CollisionsTable(MechanicsTable):
     """
 
     table = "collisions"
-    comes_last: ClassVar[bool] = True  # it goes by the joints
+    comes_last: ClassVar[bool] = True  # it reads the joints of the model
 
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
         """Add the contacts of all shapes."""
-        listed, ignore = entry.pop("shapes", None), entry.pop("ignore", [])
+        rows, ignore = entry.pop("shapes", None), entry.pop("ignore", [])
         materials = self._materials(entry.pop("materials", {}), report)
-        if not isinstance(listed, list) or not all(isinstance(row, Mapping) for row in listed):
+        if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
             report(
                 "shapes", 'shapes is not a list of tables: [{ body = "ball", type = "sphere", radius = 1 }]'
             )
@@ -41,13 +41,13 @@ class CollisionsTable(MechanicsTable):
             report(key, f"collisions have no {key}; they have {', '.join((*TABLES, *LAW))}")
             del entry[key]
         shapes: dict[str, list[Shape]] = {}
-        for i, row in enumerate(listed):
+        for i, row in enumerate(rows):
             try:
                 shapes.setdefault(str(row.get("body")), []).append(self._shape(row, materials))
             except (cosim.LookUpError, cosim.ModelError, ValueError) as error:
                 report(f"shapes[{i}]", str(error))
-        if sum(map(len, shapes.values())) == len(listed):
-            from cosim_mechanics.scene import scene  # every start reads this module, few models have shapes
+        if sum(map(len, shapes.values())) == len(rows):
+            from cosim_mechanics.scene import scene  # imported here, since few models have shapes
 
             values = scene(model, shapes, ignore)
             self.add(model, name, {"type": "collisions", **values, **entry}, report)
@@ -82,25 +82,25 @@ class CollisionsTable(MechanicsTable):
         missing = [key for key, needed in is_required.items() if needed and key not in values]
         if missing:
             raise ValueError(f"{row['type']} needs {missing[0]}")
-        made = {key: v if key in ("frame", "material") else _meters(v) for key, v in values.items()}
-        if "material" in made:
-            if made["material"] not in materials:
+        arguments = {key: v if key in ("frame", "material") else _meters(v) for key, v in values.items()}
+        if "material" in arguments:
+            if arguments["material"] not in materials:
                 raise ValueError(
-                    f"there is no material {made['material']!r}; there are {', '.join(materials)}"
+                    f"there is no material {arguments['material']!r}; there are {', '.join(materials)}"
                 )
-            made["material"] = materials[made["material"]]
-        shape: Shape = cls(**made)
+            arguments["material"] = materials[arguments["material"]]
+        shape: Shape = cls(**arguments)
         return shape
 
     def schema(self, parts: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of `Collisions` but those that follow from the shapes."""
+        """The schema of the table: the values of `Collisions` except those that follow from the shapes."""
         part = self.part_schema(parts, only="mechanics.collisions")
         properties = {key: value for key, value in part["properties"].items() if key in LAW}
+        from cosim_mechanics.shapes import MATERIAL_UNITS
+
         shape = {"type": "object", "required": ["body", "type"], "properties": {}}
         rows = {"type": "array", "items": shape}
         pairs = {"type": "array", "items": {"type": "array", "items": {"type": "string"}}}
-        from cosim_mechanics.shapes import MATERIAL_UNITS
-
         numbers = {"type": ["number", "string"]}
         material: dict[str, Any] = {"type": "object", "properties": dict.fromkeys(MATERIAL_UNITS, numbers)}
         material = {**material, "required": ["modulus"], "additionalProperties": False}
@@ -123,7 +123,7 @@ TABLES = ("shapes", "ignore", "materials")
 
 
 def _meters(value: Any) -> Any:
-    """Lengths in m, of numbers or text with units."""
+    """A length in m from a number or text with a unit; the same for lists of them."""
     if isinstance(value, str):
         return cosim.parse_quantity(value, "m")
     if isinstance(value, list):

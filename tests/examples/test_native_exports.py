@@ -13,7 +13,7 @@ from native_tools import needs_compiler
 
 import cosim
 from cosim import kit
-from cosim_export.native.compilers import own_platform
+from cosim_export.native.platforms import own_platform
 from cosim_fmi.validate.validate_command import check_file, check_run
 
 pytestmark = needs_compiler

@@ -13,9 +13,10 @@ from cosim import kit
 from cosim_export.interface.first_state import first_state
 from cosim_export.interface.frame_angles import angle_of
 from cosim_export.interface.select_variables import select_variables
-from cosim_export.native.compilers import OwnCompiler, available_compilers, own_platform, write_objects
+from cosim_export.native.compilers import OwnCompiler, available_compilers, write_objects
 from cosim_export.native.native_exporter import NativeFmuExporter
 from cosim_export.native.native_sources import NativeSources
+from cosim_export.native.platforms import own_platform
 from cosim_lowering.machine_code import own_target
 
 COMPILER = next((c for c in available_compilers() if isinstance(c, OwnCompiler)), None)

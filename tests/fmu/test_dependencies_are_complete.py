@@ -16,7 +16,8 @@ from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.model_description import knowns, unknowns
 from cosim_export.interface.select_variables import select_variables
-from cosim_export.native.description import describe, with_all_states
+from cosim_export.native.description import describe
+from cosim_export.native.exchanged_variables import with_all_states
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -15,7 +15,8 @@ from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.model_description import model_description, unknowns
 from cosim_export.interface.select_variables import select_variables
-from cosim_export.native.description import fmi3_description, with_all_states, with_indicators
+from cosim_export.native.description import fmi3_description
+from cosim_export.native.exchanged_variables import with_all_states, with_indicators
 from cosim_export.native.fmu_array import arrays_of
 from cosim_export.native.model_tables import _states
 from cosim_lowering.program import Program

@@ -15,7 +15,7 @@ from export_tools import running
 from native_tools import needs_compiler
 
 import cosim
-from cosim_export.native.compilers import FAT_MAGIC, universal_library
+from cosim_export.native.universal_library import FAT_MAGIC, universal_library
 
 pytestmark = [needs_compiler, pytest.mark.thorough]
 FUNCTIONS = {

@@ -12,7 +12,7 @@ from ssp_files import check_valid
 from written_ssps import contents
 
 import cosim
-from cosim_export.native.compilers import own_platform
+from cosim_export.native.platforms import own_platform
 from cosim_fmu import CoSimulation
 from cosim_master.participants.system_participant import SystemParticipant
 from cosim_master.participants.timed_inputs import TimedInputs

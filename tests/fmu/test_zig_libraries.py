@@ -12,7 +12,8 @@ import pytest
 import cosim
 from cosim_compiler import shipped
 from cosim_export.native import compilers
-from cosim_export.native.compilers import OBJECTS, PLATFORMS, Library, ZigCompiler, own_platform
+from cosim_export.native.compilers import OBJECTS, Library, ZigCompiler
+from cosim_export.native.platforms import PLATFORMS, own_platform
 
 pytest.importorskip("ziglang")
 LINUX = PLATFORMS["linux64"]

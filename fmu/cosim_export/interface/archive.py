@@ -14,6 +14,7 @@ import cosim
 from cosim.kit import replaced_file
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The date of all files in an archive: the earliest that zip can store."""
 
 
 def read_archive(path: Path) -> dict[str, bytes]:
@@ -23,7 +24,7 @@ def read_archive(path: Path) -> dict[str, bytes]:
 
 
 def check_place(path: Path, suffix: str) -> None:
-    """Refuse a file that cannot be written or would not be known again, before the work is done.
+    """Refuse a path that cannot be written, or has the wrong suffix, before the work is done.
 
     Parameters
     ----------
@@ -34,14 +35,14 @@ def check_place(path: Path, suffix: str) -> None:
     Raises
     ------
     cosim.CosimError
-        Its name ends otherwise, it is a folder, or its own folder takes no files.
+        The name has another suffix, or is a folder, or no file can be written in its folder.
     """
     file_kind = f"an {suffix[1:].upper()}"
     if path.is_dir():
         raise cosim.CosimError(f"{path}: this is a folder; {file_kind} is a file")
     if path.suffix.lower() != suffix:
         raise cosim.CosimError(f"{path}: the name of {file_kind} ends in {suffix}")
-    folder = next(place for place in (path.parent, *path.parent.absolute().parents) if place.exists())
+    folder = next(parent for parent in (path.parent, *path.parent.absolute().parents) if parent.exists())
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -53,13 +54,13 @@ def check_place(path: Path, suffix: str) -> None:
 def write_archive(
     path: Path, files: Mapping[str, bytes | Path], level: int = 6, shared: Collection[str] = ()
 ) -> None:
-    """Write a zip archive: names sorted, one date, one set of permissions.
+    """Write a zip archive with sorted names, equal dates and equal permissions.
 
-    Contents are bytes or files, packed as well as zlib's `level` does it. The file appears under its name
-    when it is complete; one that was there before stays until then.
+    Contents are bytes or files, compressed by zlib with `level`. The archive is written to a temporary file,
+    which replaces an older one when it is complete.
 
-    Names in `shared` are those of files that the next archive has as well: they come first in this one, and
-    are not packed again for the next.
+    `shared` names the files that the next archive is likely to have, too: they come first, and their
+    compressed form is cached for the next archive.
     """
     contents = [
         (name, content.read_bytes() if isinstance(content, Path) else content)
@@ -74,7 +75,7 @@ def write_archive(
 
 @functools.lru_cache(maxsize=1)
 def _packed(contents: tuple[tuple[str, bytes], ...], level: int) -> bytes:
-    """An archive of these files."""
+    """An archive of these files; the last one is cached."""
     archive = io.BytesIO()
     _pack(archive, contents, level)
     return archive.getvalue()

@@ -8,14 +8,15 @@ from collections.abc import Set
 import cosim
 from cosim.kit import Variable, parse_unit
 from cosim_export.interface.element_choice import ELEMENT, Element
-from cosim_export.interface.fmu_variable import FmuVariable, smallest_accepted
+from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.frame_angles import POSE_SIZE, angle_of
-from cosim_export.interface.model_description import DISPLAY_UNITS
 from cosim_export.interface.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES, is_pose
+from cosim_export.interface.smallest_accepted import smallest_accepted
+from cosim_export.interface.type_definitions import DISPLAY_UNITS
 
 TYPES = {float: "Real", int: "Integer", bool: "Boolean"}
 LARGEST_INTEGER = 2**31 - 1
-"""Of FMI 2.0."""
+"""The largest Integer of FMI 2.0."""
 
 
 def variable_of(
@@ -30,7 +31,7 @@ def variable_of(
     initial = _initial(variable, causality)
     value = None if initial == "calculated" else _start(system, start, element)
     if not is_set and value in (math.inf, -math.inf):
-        initial, value = "calculated", None  # a timer that is not set: many tools read no infinite start
+        initial, value = "calculated", None  # such as an unset timer: many tools read no infinite start value
     if type_ == "Integer" and slot.array == "p" and isinstance(value, int) and abs(value) > LARGEST_INTEGER:
         type_, value = "Real", float(value)
     if type_ == "String" and value is not None:
@@ -71,11 +72,11 @@ def _type(variable: Variable) -> str:
 
 
 def _variability(variable: Variable, type_: str, causality: str, is_held: bool) -> str:
-    """The variability of a variable; `is_held`: whether it changes at events alone."""
+    """The variability of a variable; `is_held`: whether it changes at events only."""
     if causality in ("parameter", "fixed"):
         return "tunable" if causality == "parameter" else "fixed"
-    jumps = variable.kind in DISCRETE_STATES or type_ != "Real" or (causality != "input" and is_held)
-    return "discrete" if jumps else "continuous"
+    is_discrete = variable.kind in DISCRETE_STATES or type_ != "Real" or (causality != "input" and is_held)
+    return "discrete" if is_discrete else "continuous"
 
 
 def _initial(variable: Variable, causality: str) -> str:
@@ -97,7 +98,7 @@ def _start(system: cosim.System, start: cosim.State, element: Element) -> float 
 
 
 def _nominal(system: cosim.System, variable: Variable, index: int) -> float | None:
-    """The magnitude that is declared; of angles and quaternions that are coordinates of joints it is 1."""
+    """The declared magnitude; by default 1 for angles and quaternions that are coordinates of joints."""
     is_of_joint = variable.kind == "position" and system.parts[variable.path.partition(".")[0]].solved_by
     if variable.nominal is None and is_of_joint and variable.unit(index) in ("rad", "1"):
         return 1.0
@@ -110,21 +111,21 @@ def _about(variable: Variable, element: Element) -> str:
     if is_pose(variable) and element.index >= 9:
         return f"{variable.description}: position along {'xyz'[element.index - 9]}"
     if variable.elements:
-        sentence, _, _ = variable.description.partition(". ")  # what follows is for those who write vectors
+        sentence, _, _ = variable.description.partition(". ")  # further ones describe the whole vector
         return f"{sentence}: {variable.elements[element.index]}"
     return variable.description
 
 
 def derivative_of(system: cosim.System, state: FmuVariable) -> FmuVariable:
-    """The variable for the time derivative of a continuous state; all of them lead the cache."""
+    """The variable for the time derivative of a continuous state, at the place of the state in the cache."""
     base, index = _base(state.path), ELEMENT.match(state.path)
     units = system.signal(f"{base}_dot").units
     unit = units[int(index["index"]) if index and len(units) > 1 else 0]
     if "(" in unit and parse_unit(unit).factor == 1.0:
         unit = parse_unit(unit).base  # m/s2 for m/(s.s)
-    more = {"unit": unit, "description": f"rate of {state.name}", "derivative_of": state.name}
+    attributes = {"unit": unit, "description": f"rate of {state.name}", "derivative_of": state.name}
     path = state.path.replace(base, f"{base}_dot", 1)
-    return FmuVariable.computed(f"der({state.name})", path, state.offset, **more)
+    return FmuVariable.computed(f"der({state.name})", path, state.offset, **attributes)
 
 
 def _base(path: str) -> str:

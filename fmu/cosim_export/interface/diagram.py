@@ -1,4 +1,4 @@
-"""The diagram of a model: its parts, and which of them use which."""
+"""The diagram of a model: its parts as boxes, with arrows between connected and attached ones."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ Corner = tuple[int, int]
 
 
 def diagram(model: cosim.Model) -> str:
-    """The parts as boxes, an arrow from each to those that are connected or attached to it, as SVG.
+    """The parts as boxes, with an arrow from each part to those that use it, as SVG.
 
-    Parts stand to the right of what they use, as far as there is no circle.
+    A part uses the parts to which it is attached and those whose signals it reads; it stands to the right of
+    them, unless parts use each other in a cycle.
 
     Parameters
     ----------
     model : Model
-        Its values name other parts by text, as after `Model.from_dict`.
+        A model whose values name other parts by text, as after `Model.from_dict`.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def _arrows(model: cosim.Model) -> list[tuple[str, str]]:
 
 
 def attached_to(part: cosim.Component) -> list[str]:
-    """Names of the parts that a part was attached to."""
+    """Names of the parts to which a part is attached."""
     names: list[str] = []
     for declaration in part.declarations.values():
         attached = part.values.given.get(declaration.name)
@@ -91,15 +92,16 @@ def attached_to(part: cosim.Component) -> list[str]:
 
 
 def part_of(part: str | cosim.Component) -> str:
-    """Name of a part that is named, without what follows it: ``hinge`` of ``hinge.q[0]``."""
+    """The name of the part in a path: ``hinge`` of ``hinge.q[0]``."""
     path = part.name if isinstance(part, cosim.Component) else part
     return path.partition(".")[0].partition("[")[0]
 
 
 def _columns(names: Sequence[str], arrows: Sequence[tuple[str, str]]) -> list[list[str]]:
-    """Each name one column to the right of the last that it uses; arrows that close a circle do not count.
+    """The names by column: each is one column to the right of the last name that it uses.
 
-    A depth-first search with a stack of its own: chains of parts may be longer than Python's calls may nest.
+    Arrows that close a cycle do not count. The depth-first search has an explicit stack, since chains of
+    parts may be longer than the recursion limit of Python.
     """
     uses: dict[str, list[str]] = {name: [] for name in names}
     for source, target in arrows:

@@ -1,4 +1,4 @@
-"""The folder ``documentation`` of an FMU: a page, licences, and what it needs."""
+"""The folder ``documentation`` of an FMU: a page, licences, and requirements."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from cosim_export.interface.diagram import diagram
 from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 
-ENTRY = "documentation/licenses/license.txt"
-NEEDS = "documentation/externalDependencies.txt"
+LICENSE_ENTRY = "documentation/licenses/license.txt"
+DEPENDENCIES = "documentation/externalDependencies.txt"
 
 
 def license_entry(about: Mapping[str, str], licences: Iterable[str]) -> dict[str, bytes]:
-    """The file with which the licences of an FMU begin: what the model's is, and where the others are.
+    """The first file of the licences of an FMU: it names that of the model and lists the others.
 
     Parameters
     ----------
     about : mapping of str to str
         Facts of the model: "license", "copyright", "author".
     licences : iterable of str
-        Names in the archive of the licences of the software in it.
+        Names in the archive of the licences of the contained software.
 
     References
     ----------
@@ -30,15 +30,15 @@ def license_entry(about: Mapping[str, str], licences: Iterable[str]) -> dict[str
     """
     lines = [f"The model: {about.get('license') or 'its author names no licence.'}"]
     lines += [f"{name.capitalize()}: {about[name]}" for name in ("author", "copyright") if about.get(name)]
-    folder = ENTRY.rpartition("/")[0] + "/"
-    listed = [f"  {name.removeprefix(folder)}" for name in sorted(licences)]
-    lines += ["", "The software in this FMU comes under these licences:", *listed] if listed else []
-    return {ENTRY: "\n".join([*lines, ""]).encode()}
+    folder = LICENSE_ENTRY.rpartition("/")[0] + "/"
+    names = [f"  {name.removeprefix(folder)}" for name in sorted(licences)]
+    lines += ["", "The software in this FMU comes under these licences:", *names] if names else []
+    return {LICENSE_ENTRY: "\n".join([*lines, ""]).encode()}
 
 
 def external_dependencies(needs: Iterable[str]) -> dict[str, bytes]:
-    """The file that says what has to be installed where the FMU runs."""
-    return {NEEDS: "\n\n".join([*needs, ""]).rstrip("\n").encode() + b"\n"}
+    """The file that lists what must be installed where the FMU runs."""
+    return {DEPENDENCIES: "\n\n".join([*needs, ""]).rstrip("\n").encode() + b"\n"}
 
 
 STYLE = """
@@ -70,7 +70,7 @@ def documentation(
     needs: Iterable[str],
     resumes_exactly: bool,
 ) -> str:
-    """A page without references to other files: what the FMU is, its diagram, variables, licence, needs.
+    """A page without references to other files: description, diagram, variables, licence, requirements.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def documentation(
     kind : str
         Version and kinds of FMI.
     needs : iterable of str
-        Paragraphs, without mark-up: what it needs where it runs.
+        Paragraphs, without mark-up, about the requirements where the FMU runs.
     resumes_exactly : bool
-        Whether the integrator goes on from a saved state to the same bits.
+        Whether the integrator continues from a saved state with the same bits.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def documentation(
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in HTML; without a head where all titles are empty."""
+    """A table in HTML; without a head if all titles are empty."""
     head = "".join(f"<th>{escape(text)}</th>" for text in heads) if any(heads) else ""
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>\n" for row in rows)
     return f"<table>{f'<tr>{head}</tr>' if head else ''}\n{body}</table>"
@@ -131,7 +131,7 @@ def _cell(text: str) -> str:
 
 
 def _row(variable: FmuVariable, interface: ExportedInterface) -> tuple[str, ...]:
-    """The cells of a variable, as `HEADS` names them for its causality."""
+    """The cells of a variable in the columns that `HEADS` names for its causality."""
     unit = "" if variable.unit == "1" else variable.unit
     start = "" if variable.start is None else str(variable.start)
     if isinstance(variable.start, float):
@@ -149,7 +149,7 @@ def _row(variable: FmuVariable, interface: ExportedInterface) -> tuple[str, ...]
 
 
 def _settings(interface: ExportedInterface, kind: str, resumes_exactly: bool) -> list[tuple[str, str]]:
-    """How the FMU runs: titles and values."""
+    """Titles and values that tell how the FMU runs."""
     rows = [("Kind", kind)] + ([("Integrator", interface.integrator)] if interface.integrator else [])
     rows += [(name, str(value)) for name, value in sorted(interface.integrator_options.items())]
     if interface.accuracy is not None:
@@ -161,7 +161,7 @@ def _settings(interface: ExportedInterface, kind: str, resumes_exactly: bool) ->
 
 
 def needs_of_python(manifest: Mapping[str, object]) -> list[str]:
-    """The needs and contents of an FMU that runs in a Python interpreter, from `Bundle.manifest`."""
+    """Paragraphs about requirements and contents of an FMU that runs Python, from `Bundle.manifest`."""
     python, requires, packages = manifest["python"], manifest["requires"], manifest["packages"]
     assert isinstance(python, list) and isinstance(requires, list) and isinstance(packages, list)
     needs = [f"Python {'.'.join(map(str, python))} or newer"]

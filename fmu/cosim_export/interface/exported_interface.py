@@ -22,18 +22,18 @@ class ExportedInterface:
     Attributes
     ----------
     model_name : str
-        As the user called it.
+        The name of the model.
     identifier : str
-        The same as a C identifier: the name of the binaries.
+        The name as a C identifier: that of the binaries.
     about : dict of str to str
-        "description", "author", "version", "copyright", "license": what the model says of itself.
+        Facts about the model: "description", "author", "version", "copyright", "license".
     variables : tuple of FmuVariable
     integrator : str
         Id of the integrator.
     integrator_options : dict
-        For its constructor: ``fixed_step``, ``maximum_step`` …
+        Arguments of its constructor: ``fixed_step``, ``maximum_step`` …
     accuracy : float or None
-        Used unless the environment gives a tolerance; None where participants have their own.
+        Used unless the environment gives a tolerance; None if participants have their own.
     step_size, stop_time : float or None
         Values of the default experiment, s.
     start_time : float
@@ -73,9 +73,9 @@ class ExportedInterface:
         return [v for v in self.variables if v.causality == causality]
 
     def to_json(self) -> str:
-        """The interface as text for a running FMU, without the model description's; `from_json` reads it."""
+        """The interface as text for a running FMU, without facts that only the description needs."""
         row = asdict(self) | {"variables": [v.to_dict() for v in self.variables]}
-        return json.dumps(row, indent=1, sort_keys=True)  # of a time that never comes, too: "Infinity"
+        return json.dumps(row, indent=1, sort_keys=True)  # infinite times become "Infinity"
 
     @classmethod
     def from_json(cls, text: str) -> ExportedInterface:

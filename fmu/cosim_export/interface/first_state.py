@@ -1,4 +1,4 @@
-"""The State with which a simulation of a system begins: start values of an FMU are taken from it."""
+"""The State with which a simulation of a system begins: it has the start values of an FMU."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from cosim.kit import has_corrections
 def first_state(system: cosim.System) -> cosim.State:
     """The default State with constraints met and quaternions normalized.
 
-    A simulation changes what is not, so start values taken from the default State would not be those that it
-    begins with. Where the constraints cannot be met it is the default State; the initialization says why.
+    A simulation corrects both when it begins, so its start values differ from those of the default State. If
+    the constraints cannot be met, it is the default State; the initialization then reports the error.
     """
     state = system.default_state()
     if not has_corrections(system.corrections):

@@ -1,4 +1,4 @@
-"""FmuExporter: what exporters of all kinds of FMUs check before an export, and report after it."""
+"""FmuExporter: the base of exporters of FMUs, with checks before an export and a report after it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger("cosim.export")
 
 
 def check_parts(model: cosim.Model) -> None:
-    """Refuse a model with parts that cannot be exported; `ModelError` names all."""
+    """Refuse a model with parts that cannot be exported; `ModelError` names all of them."""
     problems = [
         cosim.Problem(name, f"this part cannot be exported: {part.not_exported}")
         for name, part in model.parts.items()
@@ -31,7 +31,7 @@ def check_parts(model: cosim.Model) -> None:
 
 
 def bus_warnings(variables: Iterable[FmuVariable]) -> tuple[str, ...]:
-    """A warning for names that are both a variable and the beginning of others, with the remedy."""
+    """A warning about names of variables with which names of others begin, with the remedy."""
     clashes = leaves_that_are_branches(without_subscripts(v.name) for v in variables)
     if not clashes:
         return ()
@@ -45,7 +45,7 @@ def bus_warnings(variables: Iterable[FmuVariable]) -> tuple[str, ...]:
 
 
 class FmuExporter(cosim.Exporter):
-    """An exporter whose reports count what the FMU does not show, and warn of names.
+    """The base of exporters of FMUs: reports count hidden variables, and warn about names.
 
     Attributes
     ----------
@@ -56,11 +56,11 @@ class FmuExporter(cosim.Exporter):
     options: ClassVar[type[FmuOptions]] = FmuOptions
 
     def option_names(self) -> list[str]:
-        """Names of its options, but for those of the integrator."""
+        """Names of the options, without those of the integrator."""
         return self.options.option_names()
 
     def add_experiment(self, path: Path) -> str:
-        """A smoke experiment: some steps, and what the FMU shows."""
+        """Add a smoke experiment: some steps, with the outputs as reference results."""
         return add_smoke_experiment(path)
 
     def report(

@@ -21,14 +21,14 @@ class FmuOptions:
     inputs, outputs, parameters, expose, all, step_size, stop_time, integrator, accuracy
         See `cosim.Exporter.export`.
     defaults : bool
-        Whether parameters that keep their default are shown, where their part declares them.
+        Whether parameters with their default value are shown, if the class of their part declares them.
     naming : str
         "structured" (``strut.stiffness[4]``), or "flat": names without dots (``strut_stiffness_4``), for
         tools that make a bus of names with dots.
     names : mapping of str to str, optional
-        Other names, by structured names of variables, or of vectors (all their elements).
+        New names, by the structured names of variables, or of vectors (for all their elements).
     integrator_options : mapping of str to object
-        All else that is given.
+        All other options.
     """
 
     inputs: Sequence[str] | None = None
@@ -51,11 +51,12 @@ class FmuOptions:
         return [each.name for each in fields(cls) if each.name != "integrator_options"]
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
+    def of(cls, arguments: Mapping[str, Any]) -> Self:
         """Options from keyword arguments; unknown names are options of the integrator."""
         option_names = cls.option_names()
-        options = {name: value for name, value in given.items() if name not in option_names}
-        return cls(**{n: given[n] for n in option_names if n in given}, integrator_options=options)
+        options = {name: value for name, value in arguments.items() if name in option_names}
+        integrator_options = {name: value for name, value in arguments.items() if name not in option_names}
+        return cls(**options, integrator_options=integrator_options)
 
     @property
     def selections(self) -> dict[str, Any]:
@@ -63,7 +64,7 @@ class FmuOptions:
         return {name: getattr(self, name) for name in SELECTIONS}
 
     def settings(self, model: cosim.Model) -> dict[str, Any]:
-        """Integrator, accuracy and default experiment, from these options, else from the model."""
+        """Integrator, accuracy and default experiment, from these options or else from the model."""
         positive = {name: getattr(self, name) for name in ("step_size", "stop_time", "accuracy")}
         problems = [
             cosim.Problem(name, f"is {value!r}, needs a positive number")
@@ -73,12 +74,12 @@ class FmuOptions:
         if problems:
             raise cosim.ModelError(problems)
         simulation = model.simulation
-        of_a_run = inspect.signature(cosim.Model.simulate).parameters
-        own = {name: value for name, value in simulation.items() if name not in of_a_run}
+        arguments_of_run = inspect.signature(cosim.Model.simulate).parameters
+        integrator_options = {n: value for n, value in simulation.items() if n not in arguments_of_run}
         step, stop = simulation.get("output_interval"), simulation.get("until")
         return {
             "integrator": self.integrator or simulation.get("integrator") or "integrators.runge_kutta_merson",
-            "integrator_options": {**own, **self.integrator_options},
+            "integrator_options": {**integrator_options, **self.integrator_options},
             "accuracy": float(self.accuracy or simulation.get("accuracy") or 1e-6),
             "step_size": step if self.step_size is None else self.step_size,
             "stop_time": stop if self.stop_time is None else self.stop_time,

@@ -2,57 +2,21 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from dataclasses import dataclass, fields
 from typing import Any
 
 import cosim
 
-
-def smallest_accepted(
-    system: cosim.System, start: cosim.State, path: str, offset: int, minimum: float
-) -> float | None:
-    """The number above its declared minimum, where a check refuses a parameter that is the minimum itself.
-
-    The check may allow the minimum in other models: a delay of 0 where the part was added with it. All other
-    parameters are as they start, so what depends on them as well (one end of a range) shows nothing here.
-
-    Parameters
-    ----------
-    system, start : System, State
-    path : str
-        The path of the scalar.
-    offset : int
-        Its place in `p`.
-    minimum : float
-    """
-    looked_at = any(offset in slot.elements for check in system.checks for slot in check.reads)
-    if not looked_at or _is_taken(start, path, minimum):
-        return None
-    above = sys.float_info.min if minimum == 0.0 else math.nextafter(minimum, math.inf)
-    return above if _is_taken(start, path, above) else None
-
-
-def _is_taken(start: cosim.State, path: str, value: float) -> bool:
-    trial = start.copy()
-    trial[path] = value
-    try:
-        trial.realize(cosim.Stage.INSTANCE)
-    except cosim.SimulationError:
-        return False
-    return True
-
-
 ONLY_DESCRIBED = (
     *("dependencies", "initial_dependencies", "derivative_of", "display_unit", "description"),
     *("reinit", "depends_on_time", "initially_on_time", "smallest"),
 )
+"""Attributes that only the model description needs."""
 
 
 @dataclass(frozen=True)
 class FmuVariable:
-    """A scalar that the model description declares, and where it lies in the State.
+    """A scalar that the model description declares, and its place in the State.
 
     Attributes
     ----------
@@ -61,39 +25,39 @@ class FmuVariable:
     path : str
         Its path in the system; elements count from 0: ``strut_left.stiffness[3]``.
     array : str
-        "y", "p", "d", "k" or "c": the State's array that a value is read from.
+        "y", "p", "d", "k" or "c": the array of the State that holds the value.
     offset : int
         Place in that array.
     stage : int
-        The stage that the State has to be realized to before a value is read.
+        The stage to which the State must be realized before a value is read.
     type : str
         "Real", "Integer", "Boolean", "Enumeration" or "String".
     causality : str
         "input", "output", "parameter" or "local".
     variability : str
-        "continuous", "discrete", "tunable" or "fixed" (until the initialization is over).
+        "continuous", "discrete", "tunable" or "fixed" (after the initialization).
     initial : str
-        "exact" or "calculated"; empty for inputs, for which the standard fixes it.
+        "exact" or "calculated"; empty for inputs, which the standard treats as "exact".
     unit : str
         Modelica unit expression; "1" for none.
     start : float, int, bool, str or None
     minimum, maximum : float or None
-        As they are declared.
+        The declared bounds.
     smallest : float or None
-        The smallest value that is taken, where a check of its class refuses `minimum` itself.
+        The smallest accepted value, if a check of its class refuses `minimum` itself.
     description : str
     display_unit : str
         The unit for display; empty if it is the unit itself.
     dependencies : tuple of str
-        Names of the variables that it depends on at the same instant (of outputs and derivatives).
+        For outputs and derivatives: names of the variables on which it depends at the same instant.
     initial_dependencies : tuple of str
-        Names of what it depends on when the simulation is initialized (of the same).
+        For outputs and derivatives: names of the variables on which its initial value depends.
     depends_on_time, initially_on_time : bool
-        Whether it depends on the time at once, and when the simulation is initialized (of the same).
+        For outputs and derivatives: whether it, and its initial value, depend on the time directly.
     derivative_of : str
         Name of the continuous state whose derivative it is, empty for others.
     angle : int or None
-        Of an angle of a frame, whose twelve numbers begin at `offset`: which (0, 1, 2).
+        For an angle of a frame, whose twelve numbers begin at `offset`: its index (0, 1, 2).
     nominal : float or None
         Its usual magnitude.
     reinit : bool
@@ -130,7 +94,7 @@ class FmuVariable:
 
     @classmethod
     def computed(cls, name: str, path: str, offset: int, **more: Any) -> FmuVariable:
-        """A local number of the cache, which is valid after the derivatives."""
+        """A local real variable in the cache, which is valid once the derivatives are computed."""
         stage = int(cosim.Stage.ACCELERATION)
         return cls(name, path, "c", offset, stage, "Real", "local", "continuous", "calculated", **more)
 
@@ -145,12 +109,13 @@ class FmuVariable:
 
     @property
     def is_settable(self) -> bool:
-        """Whether the FMU takes a value for it at some time."""
+        """Whether the host can set it, at least before the initialization."""
         return self.causality in ("input", "parameter") or self.initial == "exact"
 
     def to_dict(self) -> dict[str, Any]:
-        """The arguments of the constructor that an instance needs, without defaults."""
-        rows = {
-            f.name: (getattr(self, f.name), f.default) for f in fields(self) if f.name not in ONLY_DESCRIBED
+        """The arguments of the constructor that an instance needs, without those that have their default."""
+        return {
+            f.name: getattr(self, f.name)
+            for f in fields(self)
+            if f.name not in ONLY_DESCRIBED and getattr(self, f.name) != f.default
         }
-        return {name: value for name, (value, default) in rows.items() if value != default}

@@ -22,12 +22,12 @@ def angle_of(pose: Sequence[float], index: int) -> float:
 
 
 def with_angles(pose: Sequence[float], angles: Mapping[int, float]) -> list[float]:
-    """A frame with some of its angles replaced, rad; the others and the position stay."""
+    """A frame with some of its angles (rad) replaced; the other angles and the position stay."""
     spatial = _spatial()
     all_angles = [angles.get(i, angle) for i, angle in enumerate(spatial.angles_123(pose))]
     return [*spatial.pose_from_angles(all_angles, pose[9:])]
 
 
 def _spatial() -> Any:
-    """The module of frames, by name: an FMU without frames does not carry mechanics."""
+    """The module of frames, imported by name: so an FMU without frames does not contain mechanics."""
     return importlib.import_module("cosim_mechanics.spatial")

@@ -23,7 +23,7 @@ def count_hidden(system: cosim.System, variables: Iterable[FmuVariable]) -> dict
     ----------
     system : cosim.System
     variables : iterable of FmuVariable
-        As `select_variables` gave them.
+        The variables of the FMU, from `select_variables`.
     """
     shown = {path for v in variables for path in (without_subscripts(v.path), v.name)}
     hidden = [v.kind for path, v in system.variables.items() if path not in shown]
@@ -31,7 +31,7 @@ def count_hidden(system: cosim.System, variables: Iterable[FmuVariable]) -> dict
 
 
 def hidden_text(counts: Mapping[str, int]) -> str:
-    """A line, or nothing where all is shown.
+    """A line about the hidden variables; empty if there are none.
 
     Examples
     --------
@@ -40,9 +40,9 @@ def hidden_text(counts: Mapping[str, int]) -> str:
     >>> hidden_text({"parameters": 0, "states": 0, "outputs": 0})
     ''
     """
-    some = {name: count for name, count in counts.items() if count}
-    if not some:
+    hidden = {name: count for name, count in counts.items() if count}
+    if not hidden:
         return ""
-    listed = ", ".join(f"{n} {name if n > 1 else name.removesuffix('s')}" for name, n in some.items())
-    options = ", ".join(f"--{'expose' if name == 'states' else name}" for name in some)
-    return f"left out: {listed}. --all (all=True) shows everything; {options} choose"
+    numbers = ", ".join(f"{n} {name if n > 1 else name.removesuffix('s')}" for name, n in hidden.items())
+    options = ", ".join(f"--{'expose' if name == 'states' else name}" for name in hidden)
+    return f"left out: {numbers}. --all (all=True) shows everything; {options} choose"

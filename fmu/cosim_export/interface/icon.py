@@ -10,18 +10,18 @@ import zlib
 SIZE = 96
 """Pixels, each way."""
 FRAME = range(3, 6)
-"""Pixels from the edge, where a frame lies."""
+"""The distances from the edge, in pixels, at which the frame is drawn."""
 MARGIN = 14
 """Pixels between the edge and the ends of the curve."""
 HEIGHT, PERIODS, DECAY = 28.0, 2.5, 2.5
-"""Of the curve: its first amplitude in pixels, how often it swings, and its decay over the whole width."""
+"""The curve: its first amplitude in pixels, its number of periods, and its decay over the width."""
 Color = tuple[int, int, int]
 PAPER, INK, CURVE = (255, 255, 255), (43, 74, 120), (200, 80, 40)
 
 
 @functools.cache
 def icon() -> bytes:
-    """A PNG of 96 x 96 pixels, the same each time."""
+    """A PNG of `SIZE` x `SIZE` pixels, the same each time."""
     columns = [_column(x) for x in range(SIZE)]
     rows = b"".join(b"\0" + bytes(c for column in columns for c in column[y]) for y in range(SIZE))
     head = struct.pack(">IIBBBBB", SIZE, SIZE, 8, 2, 0, 0, 0)
@@ -36,8 +36,8 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 def _column(x: int) -> list[Color]:
     """A frame, an axis, and a damped oscillation, drawn equally thick where it is steep."""
-    aside = min(x, SIZE - 1 - x)
-    borders = [min(aside, y, SIZE - 1 - y) for y in range(SIZE)]
+    side_distance = min(x, SIZE - 1 - x)
+    borders = [min(side_distance, y, SIZE - 1 - y) for y in range(SIZE)]
     width = SIZE - 2 * MARGIN
     share = (x - MARGIN) / width
     if not 0.0 <= share <= 1.0:

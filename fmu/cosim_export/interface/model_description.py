@@ -1,167 +1,19 @@
-"""Model descriptions of FMUs: what all versions share, units and types."""
+"""Model descriptions of FMI 2.0, and the elements that FMI 2.0 and 3.0 have in common."""
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from cosim.kit import conversion, parse_unit
 from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.names import is_structured
-
-DISPLAY_UNITS = {"rad": "deg", "rad/s": "deg/s", "rad/s2": "deg/s2", "Pa": "bar", "J": "kJ", "W": "kW"}
-"""Units for display in place of those of the computation."""
-
-BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
-
-
-def unit_definitions(
-    units: Iterable[str], meanings: Mapping[str, tuple[Sequence[float], float, float]] | None = None
-) -> Element | None:
-    """Definitions of all units in use, by the exponents of FMI's base units, sorted; None without any.
-
-    Parameters
-    ----------
-    units : iterable of str
-        Modelica unit expressions; "1" needs no definition.
-    meanings : mapping of str to (exponents, factor, offset), optional
-        Definitions of units that are no unit expressions.
-
-    Examples
-    --------
-    >>> from xml.etree.ElementTree import tostring
-    >>> tostring(unit_definitions(["N.m/rad", "1"])[0]).decode()
-    '<Unit name="N.m/rad"><BaseUnit kg="1" m="2" s="-2" rad="-1" /></Unit>'
-    """
-    used = sorted(set(units) - {"1"})
-    if not used:
-        return None
-    root = Element("UnitDefinitions")
-    for name in used:
-        definition = (meanings or {}).get(name)
-        if definition is None:
-            unit = parse_unit(name)
-            definition = unit.exponents, unit.factor, unit.offset
-        powers, factor, offset = definition
-        exponents = {b: f"{e:g}" for b, e in zip(BASE_UNITS, powers, strict=True) if e}
-        if factor != 1.0:
-            exponents["factor"] = repr(float(factor))
-        if offset != 0.0:
-            exponents["offset"] = repr(float(offset))
-        element = SubElement(root, "Unit", {"name": name})
-        if all(exponent == int(exponent) for exponent in powers):  # FMI has no roots
-            SubElement(element, "BaseUnit", exponents)
-        shown = DISPLAY_UNITS.get(name)
-        if shown is not None:
-            factor, _ = conversion(name, shown)
-            SubElement(element, "DisplayUnit", {"name": shown, "factor": repr(factor)})
-    return root
-
-
-QUANTITIES = {
-    "kg": "Mass",
-    "m": "Length",
-    "m/s": "Velocity",
-    "m/s2": "Acceleration",
-    "N": "Force",
-    "N/m": "TranslationalSpringConstant",
-    "kg.m2": "MomentOfInertia",
-    "rad": "Angle",
-    "rad/s": "AngularVelocity",
-    "N.m": "Torque",
-    "N.m/rad": "RotationalSpringConstant",
-    "N.m.s/rad": "RotationalDampingConstant",
-    "s": "Time",
-    "J": "Energy",
-    "W": "Power",
-}
-"""The quantity of each unit, named as in the types of the Modelica Standard Library."""
-
-
-def declared_types(units: Iterable[str], names_of_variables: Iterable[str]) -> dict[str, str]:
-    """Names of types by unit, sorted; none that is the name of a variable, which FMI does not want.
-
-    Examples
-    --------
-    >>> declared_types(["m", "1", "rad", "m"], ["SI.Angle"])
-    {'m': 'SI.Length'}
-    """
-    names = {unit: f"SI.{QUANTITIES[unit]}" for unit in sorted(set(units) & set(QUANTITIES))}
-    variables = set(names_of_variables)
-    return {unit: name for unit, name in names.items() if name not in variables}
-
-
-def enumeration_types(
-    named: Iterable[tuple[str, tuple[str, ...]]], reserved: Iterable[str]
-) -> dict[tuple[str, ...], str]:
-    """Names of types by the words that a variable is one of, after the first variable that has them.
-
-    Parameters
-    ----------
-    named : iterable of (str, tuple of str)
-        Names of variables, and their words.
-    reserved : iterable of str
-        Names that no type may have.
-
-    Examples
-    --------
-    >>> enumeration_types([("car.mode", ("eco", "sport")), ("bus.mode", ("on", "off"))], ["Mode"])
-    {('eco', 'sport'): 'Mode_2', ('on', 'off'): 'Mode_3'}
-    """
-    used, types = set(reserved), dict[tuple[str, ...], str]()
-    for variable, words in named:
-        if words in types:
-            continue
-        plain = variable.rpartition(".")[2].partition("[")[0]
-        base = plain[:1].upper() + plain[1:]
-        numbered = (f"{base}_{i}" for i in itertools.count(2))
-        name = next(n for n in itertools.chain([base], numbered) if n not in used)
-        used.add(name)
-        types[words] = name
-    return types
-
-
-def type_definitions(
-    types: dict[str, str], version: int, enumerations: Mapping[tuple[str, ...], str] | None = None
-) -> Element | None:
-    """The definitions, for FMI 2.0 or 3.0; None without any.
-
-    Parameters
-    ----------
-    types : dict of str to str
-        From `declared_types`.
-    version : int
-        2 or 3.
-    enumerations : mapping of tuple of str to str, optional
-        From `enumeration_types`.
-    """
-    if not types and not enumerations:
-        return None
-    root = Element("TypeDefinitions")
-    for unit, name in types.items():
-        details = {"quantity": QUANTITIES[unit], "unit": unit}
-        if unit in DISPLAY_UNITS:
-            details["displayUnit"] = DISPLAY_UNITS[unit]
-        if version == 2:
-            SubElement(SubElement(root, "SimpleType", {"name": name}), "Real", details)
-        else:
-            SubElement(root, "Float64Type", {"name": name, **details})
-    for words, name in (enumerations or {}).items():
-        if version == 2:
-            listed = SubElement(SubElement(root, "SimpleType", {"name": name}), "Enumeration")
-        else:
-            listed = SubElement(root, "EnumerationType", {"name": name})
-        for number, word in enumerate(words, start=1):
-            SubElement(listed, "Item", {"name": word, "value": str(number)})
-    return root
-
+from cosim_export.interface.type_definitions import Types, type_definitions, types_of, unit_definitions
 
 CAPABILITIES = {
     "needsExecutionTool": "false",
@@ -173,7 +25,7 @@ CAPABILITIES = {
     "canSerializeFMUstate": "true",
 }
 SMALLEST = 1e-100
-"""Smaller bounds stand for "more than 0", which no attribute says."""
+"""Smaller bounds mean "more than 0", for which FMI has no attribute: they are left out."""
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
@@ -186,8 +38,8 @@ def finish_model_description(
 ) -> bytes:
     """A complete model description, from the one of pythonfmu and the facts that it lacks.
 
-    pythonfmu knows no units, bounds, dependencies or initial unknowns, writes numbers with 16 digits
-    (which is one too few) and puts in the time and a random identifier, so no two archives are equal.
+    pythonfmu writes no units, bounds, dependencies or initial unknowns, numbers with 16 digits (which is one
+    too few), and the time and a random identifier, so that no two archives are equal.
 
     Parameters
     ----------
@@ -225,9 +77,9 @@ def model_description(
     Parameters
     ----------
     kinds : iterable of Element
-        ModelExchange, CoSimulation: what the FMU can do.
+        The elements ModelExchange and CoSimulation.
     categories : Element
-        LogCategories
+        The element LogCategories.
     interface : ExportedInterface
     generation_tool, guid : str
     event_indicators : int
@@ -239,7 +91,7 @@ def model_description(
         attributes["numberOfEventIndicators"] = str(event_indicators)
     root = Element("fmiModelDescription", attributes)
     root.extend(kinds)
-    types = add_what_is_common(root, interface, categories, 2)
+    types = add_common_elements(root, interface, categories, 2)
     variables = SubElement(root, "ModelVariables")
     index = {v.name: i for i, v in enumerate(interface.variables, start=1)}
     for reference, variable in enumerate(interface.variables):
@@ -249,19 +101,22 @@ def model_description(
 
 
 def common_attributes(interface: ExportedInterface, generation_tool: str, identifier: str) -> dict[str, str]:
-    """Attributes of the root that FMI 2.0 and 3.0 share; without an identifier those that it is made from."""
+    """Attributes of the root that FMI 2.0 and 3.0 share; without the date if the identifier is not known yet.
+
+    The identifier is a digest of the description, and must not depend on the date.
+    """
     structured = interface.naming != "flat" and all(is_structured(v.name) for v in interface.variables)
     attributes = {
         "generationTool": generation_tool,
         "variableNamingConvention": "structured" if structured else "flat",
     }
-    if identifier:  # which does not depend on the date
+    if identifier:
         attributes["generationDateAndTime"] = date_and_time()
     return attributes | {name: plain_text(text) for name, text in sorted(interface.about.items()) if text}
 
 
 def date_and_time() -> str:
-    """The present time, or that of ``SOURCE_DATE_EPOCH``, so that a build can be repeated to the byte."""
+    """The present time, or that of ``SOURCE_DATE_EPOCH``, with which builds have equal bytes."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     seconds = int(epoch) if epoch.isdigit() else time.time()
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
@@ -291,31 +146,16 @@ def default_experiment(interface: ExportedInterface) -> Element:
     return Element("DefaultExperiment", attributes)
 
 
-class Types(NamedTuple):
-    """Names of the types that variables are declared of: real ones by unit, enumerations by their items."""
-
-    by_unit: dict[str, str]
-    by_items: dict[tuple[str, ...], str]
-
-
-def add_what_is_common(
+def add_common_elements(
     root: Element, interface: ExportedInterface, categories: Element, version: int
 ) -> Types:
-    """Units, types, log categories and default experiment, before the variables; the types."""
+    """Add units, types, log categories and default experiment, before the variables; returns the types."""
     used = (v.unit for v in interface.variables if v.type == "Real")
     units = unit_definitions(used, interface.unit_meanings)
     types = types_of(interface.variables)
     definitions = type_definitions(types.by_unit, version, types.by_items)
     root.extend(e for e in (units, definitions, categories, default_experiment(interface)) if e is not None)
     return types
-
-
-def types_of(variables: Sequence[FmuVariable]) -> Types:
-    """The types of these variables."""
-    names = [v.name for v in variables]
-    by_unit = declared_types((v.unit for v in variables if v.type == "Real"), names)
-    named = [(v.name, v.items) for v in variables if v.type == "Enumeration"]
-    return Types(by_unit, enumeration_types(named, [*names, *by_unit.values()]))
 
 
 def _scalar_variable(
@@ -332,7 +172,7 @@ def _scalar_variable(
 
 
 def head(variable: FmuVariable, name: str, reference: int, description: str) -> dict[str, str]:
-    """Attributes with which a variable begins, in FMI 2.0 and 3.0."""
+    """The first attributes of a variable, in FMI 2.0 and 3.0."""
     attributes = {"name": name, "valueReference": str(reference)}
     if description:
         attributes["description"] = plain_text(description)
@@ -341,7 +181,7 @@ def head(variable: FmuVariable, name: str, reference: int, description: str) -> 
 
 
 def number_attributes(variable: FmuVariable, types: Types) -> dict[str, str]:
-    """Type, unit, bounds, nominal and start value. The unit stands there for those who read no types, too."""
+    """Type, unit, bounds, nominal and start value; the unit is repeated for tools that do not read types."""
     details: dict[str, str] = {}
     if variable.type == "Real":
         if variable.unit in types.by_unit:
@@ -358,7 +198,7 @@ def number_attributes(variable: FmuVariable, types: Types) -> dict[str, str]:
         details["declaredType"] = types.by_items[variable.items]
     elif variable.type == "Integer":
         for name, bound in (("min", variable.lower_bound), ("max", variable.maximum)):
-            if bound is not None and abs(bound) < 2**31:  # all that an Integer of FMI 2.0 can be
+            if bound is not None and abs(bound) < 2**31:  # the range of an Integer of FMI 2.0
                 details[name] = str(int(bound))
     if variable.start is not None:
         writers: dict[str, Callable[[Any], str]] = {"Real": real_text, "String": str}
@@ -368,7 +208,7 @@ def number_attributes(variable: FmuVariable, types: Types) -> dict[str, str]:
 
 
 def real_text(value: float) -> str:
-    """A number as XML writes it; without the sign of a zero.
+    """A number in the notation of XML, without the sign of a zero.
 
     Examples
     --------
@@ -381,7 +221,7 @@ def real_text(value: float) -> str:
 def _model_structure(variables: tuple[FmuVariable, ...], index: Mapping[str, int]) -> Element:
     """Outputs and derivatives with their dependencies between steps; unknowns of the initialization.
 
-    What an unknown depends on is a list of everything that it depends on: an empty one says "of nothing".
+    The dependencies of an unknown are always listed: an empty list means that it depends on nothing.
     """
     outputs, derivatives, unknown = unknowns(variables)
     structure = Element("ModelStructure")
@@ -403,7 +243,7 @@ def _model_structure(variables: tuple[FmuVariable, ...], index: Mapping[str, int
 def unknowns(
     variables: Sequence[FmuVariable],
 ) -> tuple[list[FmuVariable], list[FmuVariable], list[FmuVariable]]:
-    """Outputs, derivatives in the order of the continuous states, and what initialization computes."""
+    """Outputs, derivatives in the order of the continuous states, and the unknowns of the initialization."""
     outputs = [v for v in variables if v.causality == "output"]
     derivatives = sorted((v for v in variables if v.derivative_of), key=lambda v: v.offset)
     computed = [v for v in variables if v.initial == "calculated"]
@@ -411,7 +251,7 @@ def unknowns(
 
 
 def knowns(variables: Iterable[FmuVariable]) -> tuple[set[str], set[str]]:
-    """Names of what unknowns may depend on between steps, and when the simulation is initialized."""
+    """Names of the variables on which unknowns may depend between steps, and in the initialization."""
     listed = list(variables)
     inputs = {v.name for v in listed if v.causality == "input"}
     states = {v.derivative_of for v in listed} - {""}

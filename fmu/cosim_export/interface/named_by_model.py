@@ -1,4 +1,4 @@
-"""The variables that a model names: the interface of an FMU unless options ask for more."""
+"""The variables that a model names: the default interface of an FMU."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class NamedByModel:
     ----------
     system : cosim.System
     defaults : bool
-        Whether parameters that keep their default are named by the class that declares them.
+        Whether parameters with their default value are included if the class of their part declares them.
 
     Attributes
     ----------
     outputs : list of str
-        Outputs and measures, then the signals that the model records, coordinates by their names
-        (``hinge.angle`` for ``hinge.q``); of diagnostics (energies) those that it records.
+        Outputs and measures, then the signals that the model records, with coordinates under their names
+        (``hinge.angle`` for ``hinge.q``); diagnostics (energies) only if the model records them.
     parameters : list of str
-        Those that were given a value; others that the class of a part declares itself, or one that it is made
-        from. Not what a contract brings (switches), nor what a measure computes with.
+        Parameters with a value in the model, and those that the class of a part or one of its bases declares;
+        not those of contracts (switches) and measures.
     frames : list of str
-        Those that were given.
+        Frames with a value in the model.
     states : list of str
-        What was given a start value; coordinates that have a name; states of parts that bring their own
-        equations. Not diagnostics, nor what a measure computes with.
+        States with a start value in the model, coordinates that have a name, and states of parts with
+        equations of their own; not those of diagnostics and measures.
     """
 
     def __init__(self, system: cosim.System, *, defaults: bool = True) -> None:
@@ -51,7 +51,7 @@ class NamedByModel:
             self.states = self._aliases()
 
     def _declared(self) -> list[str]:
-        """The declared outputs and measures, but for diagnostics."""
+        """The declared outputs and measures, without diagnostics."""
         return [p for p in self._system.outputs if self._is_readable(p) and not self._variables[p].diagnostic]
 
     def _recorded(self) -> Iterator[str]:
@@ -72,7 +72,7 @@ class NamedByModel:
         return self._variables[path].kind not in ("parameter", "signal") and path not in self._system.inputs
 
     def _given(self, variable: Variable) -> bool:
-        """Whether a variable has a start value of the model, or a parameter a value of its own."""
+        """Whether a variable has a start value in the model, or a parameter a value."""
         part, _, name = variable.path.partition(".")
         return variable.path in self._starts or name in self._system.parts[part].values.given
 
@@ -84,7 +84,7 @@ class NamedByModel:
         return not issubclass(cls, cosim.Measure) and "contracts" not in declaring.__module__.split(".")
 
     def _parameters(self) -> Iterator[str]:
-        """The parameters that were given a value, and those that the author of a class declares."""
+        """The parameters with a value in the model, and those that the author of a class declares."""
         for path, variable in self._variables.items():
             is_constant = variable.minimum is not None and variable.minimum == variable.maximum
             if variable.kind != "parameter" or is_pose(variable) or is_constant:
@@ -97,14 +97,14 @@ class NamedByModel:
             value: Any = self._system.parts[part].values.given.get(name)
             is_word = isinstance(value, str) and not any(letter.isdigit() for letter in value)
             if is_word and not variable.words:
-                continue  # such as an axis
-            if _is_shorter(value, variable.slot.size):
-                yield from (f"{path}[{i}]" for i in range(len(value)))  # not the products of inertia behind
+                continue  # such as the name of an axis
+            if _is_shorter(value, variable.slot.size):  # such as moments of inertia without the products
+                yield from (f"{path}[{i}]" for i in range(len(value)))
             else:
                 yield path
 
     def _states(self) -> Iterator[str]:
-        """The states that were given a value, have names, or are those of a part's own equations."""
+        """The states that have a start value in the model, or a name, or belong to a part's own equations."""
         for path, variable in self._variables.items():
             if variable.kind not in (*CONTINUOUS_STATES, *DISCRETE_STATES):
                 continue
@@ -118,7 +118,7 @@ class NamedByModel:
                 yield path
 
     def _names_of(self, path: str) -> list[str]:
-        """The names of all coordinates that a variable holds, in order; empty where one has none."""
+        """The names of all coordinates that a variable holds, in order; empty if one has no name."""
         variable = self._variables[path]
         if variable.kind not in CONTINUOUS_STATES or variable.slot.array != "y":
             return []
@@ -130,8 +130,9 @@ class NamedByModel:
         return named if places == list(range(variable.slot.size)) else []
 
     def _is_inside(self, alias: str, variable: Variable) -> bool:
-        slot, of = self._variables[alias].slot, variable.slot
-        return slot.array == of.array and of.offset <= slot.offset < of.offset + of.size
+        """Whether a named signal is an element of a variable."""
+        inner, outer = self._variables[alias].slot, variable.slot
+        return inner.array == outer.array and outer.offset <= inner.offset < outer.offset + outer.size
 
     def _aliases(self) -> list[str]:
         """The named signals of all parts."""
@@ -139,7 +140,7 @@ class NamedByModel:
 
 
 def _is_shorter(value: Any, size: int) -> bool:
-    """Whether a list of numbers was given that has fewer than there are."""
+    """Whether a value is a list of numbers, but not of as many as the parameter has."""
     numbers = isinstance(value, (list, tuple)) and not any(isinstance(x, (list, tuple)) for x in value)
     return numbers and 0 < len(value) < size
 

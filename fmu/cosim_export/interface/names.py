@@ -1,4 +1,4 @@
-"""Names of variables: as FMI wants them, without dots, or those that a user gives."""
+"""Names of variables in an FMU: structured as FMI defines it, flat, or chosen by the user."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Naming:
         "structured" (``strut.stiffness[4]``, ``der(strut.x)``), or "flat": identifiers of C
         (``strut_stiffness_4``, ``der_strut_x``).
     names : mapping of str to str
-        By the structured name of a variable, or of the vector that it is an element of: another one.
+        New names, by the structured name of a variable, or of the vector to which it belongs.
     """
 
     kind: str
@@ -89,7 +89,7 @@ class Naming:
 
     @classmethod
     def of(cls, naming: str, names: Mapping[str, str] | None) -> Naming:
-        """The naming of these options, which are checked."""
+        """The naming with these options, after a check."""
         problems = []
         if naming not in NAMINGS:
             problems.append(cosim.Problem("naming", f"is {naming!r}, needs {' or '.join(NAMINGS)}"))
@@ -104,45 +104,46 @@ class Naming:
         return cls(naming, new_names)
 
     def path(self, path: str) -> str:
-        """The name of what is not a variable: a clock, a terminal."""
+        """The name of a thing that is not a variable, such as a clock."""
         return self.names.get(path, c_identifier(path) if self.kind == "flat" else path)
 
     def renamed(
         self, variables: Sequence[FmuVariable], in_arrays: Iterable[str] = ()
     ) -> tuple[FmuVariable, ...]:
-        """The variables under their new names, also where others name them.
+        """The variables with their new names, in their dependencies, too.
 
         Parameters
         ----------
         variables : sequence of FmuVariable
         in_arrays : iterable of str
-            Names of elements of arrays, which keep their subscripts: the array has a name.
+            Names of elements of arrays, which keep their subscripts: FMI 3.0 names the array.
 
         Raises
         ------
         ModelError
-            Names that are given to nothing; one name for several variables.
+            A new name for an unknown variable; one name for several variables.
         """
-        self._check_given(variables)
-        keeping = set(in_arrays)
-        new = {v.name: self._name(v, v.name in keeping) for v in variables}
-        _check_collisions(new, keeping)
+        self._check_old_names(variables)
+        with_subscripts = set(in_arrays)
+        new_names = {v.name: self._name(v, v.name in with_subscripts) for v in variables}
+        _check_collisions(new_names, with_subscripts)
 
-        def of(names: Iterable[str]) -> tuple[str, ...]:
-            return tuple(new[name] for name in names)
+        def renamed(names: Iterable[str]) -> tuple[str, ...]:
+            return tuple(new_names[name] for name in names)
 
         return tuple(
             replace(
                 v,
-                name=new[v.name],
-                dependencies=of(v.dependencies),
-                initial_dependencies=of(v.initial_dependencies),
-                derivative_of=new[v.derivative_of] if v.derivative_of else "",
+                name=new_names[v.name],
+                dependencies=renamed(v.dependencies),
+                initial_dependencies=renamed(v.initial_dependencies),
+                derivative_of=new_names[v.derivative_of] if v.derivative_of else "",
             )
             for v in variables
         )
 
-    def _check_given(self, variables: Sequence[FmuVariable]) -> None:
+    def _check_old_names(self, variables: Sequence[FmuVariable]) -> None:
+        """Raise `ModelError` if new names are defined for unknown variables."""
         variable_names = [v.name for v in variables]
         variable_names += list(dict.fromkeys(without_subscripts(name) for name in variable_names))
         wrong = [name for name in self.names if name not in variable_names]
@@ -151,62 +152,65 @@ class Naming:
             raise cosim.ModelError([cosim.Problem("names", text) for text in texts])
 
     def _name(self, variable: FmuVariable, keeps_subscripts: bool) -> str:
-        """The name of a variable; a derivative is named after its state unless it is given a name itself."""
+        """The name of a variable; a derivative is named after its state unless it has a new name itself."""
         if variable.derivative_of and variable.name not in self.names:
-            return self._built(variable.derivative_of, keeps_subscripts, "der_{}", "der({})")
-        return self._built(variable.name, keeps_subscripts, "{}", "{}")
+            return self._formatted(variable.derivative_of, keeps_subscripts, "der_{}", "der({})")
+        return self._formatted(variable.name, keeps_subscripts, "{}", "{}")
 
-    def _built(self, name: str, keeps_subscripts: bool, flat: str, structured: str) -> str:
+    def _formatted(self, name: str, keeps_subscripts: bool, flat: str, structured: str) -> str:
+        """The new name of a variable in one of two formats, `flat` or `structured`."""
         if name in self.names:
             return (flat if self.kind == "flat" else structured).format(self.names[name])
         if name.startswith("'") and self.kind == "flat":
             return re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
         match = SUBSCRIPTS.search(name)
         base, subscripts = (name[: match.start()], match[0]) if match else (name, "")
-        named = self.names.get(base)
+        new_base = self.names.get(base)
         if self.kind == "structured":
-            return structured.format((base if named is None else named) + subscripts)
-        start = c_identifier(base) if named is None else named
-        return flat.format(start) + (subscripts if keeps_subscripts else _flat_subscripts(subscripts))
+            return structured.format((base if new_base is None else new_base) + subscripts)
+        flat_base = c_identifier(base) if new_base is None else new_base
+        return flat.format(flat_base) + (subscripts if keeps_subscripts else _flat_subscripts(subscripts))
 
 
 def _flat_subscripts(subscripts: str) -> str:
+    """``_2_3`` for ``[2,3]``."""
     return re.sub(r"[\[,]", "_", subscripts.rstrip("]"))
 
 
-def _check_collisions(new: Mapping[str, str], in_arrays: set[str]) -> None:
-    """Refuses one name for several variables, or for a variable and an array."""
-    arrays = {without_subscripts(new[name]) for name in in_arrays}
-    counts = Counter([*new.values(), *arrays])
-    old: dict[str, list[str]] = {}
-    for before, after in new.items():
-        for name in {after, without_subscripts(after) if before in in_arrays else after}:
+def _check_collisions(new_names: Mapping[str, str], in_arrays: set[str]) -> None:
+    """Raise `ModelError` for one name of several variables, or of a variable and an array."""
+    arrays = {without_subscripts(new_names[name]) for name in in_arrays}
+    counts = Counter([*new_names.values(), *arrays])
+    collisions: dict[str, list[str]] = {}  # old names by the new name
+    for old, new in new_names.items():
+        for name in {new, without_subscripts(new) if old in in_arrays else new}:
             if counts[name] > 1:
-                old.setdefault(name, []).append(before)
-    of_states = {name: befores for name, befores in old.items() if not befores[0].startswith("der(")}
+                collisions.setdefault(name, []).append(old)
+    # rates are named after their states: collisions of both are reported once
+    of_states = {name: olds for name, olds in collisions.items() if not olds[0].startswith("der(")}
     problems = [
         cosim.Problem(
-            "names", f"{' and '.join(befores)} would both be called {name!r}: give one another name (names)"
+            "names", f"{' and '.join(olds)} would both be called {name!r}: give one another name (names)"
         )
-        for name, befores in (of_states or old).items()  # rates are named after their states
+        for name, olds in (of_states or collisions).items()
     ]
     if problems:
         raise cosim.ModelError(problems)
 
 
 def leaves_that_are_branches(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Variables whose name is the beginning of another one, and the first of these.
+    """Names of variables that are a branch of another name, each with the first of these.
 
     Examples
     --------
     >>> leaves_that_are_branches(["felt", "felt.delay", "felts.x", "felt.late"])
     [('felt', 'felt.delay')]
     """
-    listed = list(dict.fromkeys(names))
-    first: dict[str, str] = {}
-    for name in listed:
-        start = name
-        while "." in start:
-            start = start.rpartition(".")[0]
-            first.setdefault(start, name)
-    return [(name, first[name]) for name in listed if name in first]
+    unique_names = list(dict.fromkeys(names))
+    first_leaves: dict[str, str] = {}  # by branch
+    for name in unique_names:
+        branch = name
+        while "." in branch:
+            branch = branch.rpartition(".")[0]
+            first_leaves.setdefault(branch, name)
+    return [(name, first_leaves[name]) for name in unique_names if name in first_leaves]

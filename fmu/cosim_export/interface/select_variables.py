@@ -32,20 +32,20 @@ def select_variables(
     inputs, outputs, parameters, expose : sequence of str, optional
         Paths (elements count from 0) or patterns; None for the defaults of `cosim.Exporter.export`.
     all : bool
-        Whether these defaults are everything in place of what the model names.
+        Whether the defaults are all variables instead of those that the model names.
     defaults : bool
-        Whether parameters that keep their default are among those that the model names.
+        Whether parameters with their default value are among those that the model names.
 
     Returns
     -------
     tuple of FmuVariable
-        Every scalar once; what is an output is not a local as well. Each continuous state among them is
-        followed at the end by its derivative: ``der(strut.x)``.
+        Every scalar once: an output is not a local, too. At the end come the derivatives of all continuous
+        states among them: ``der(strut.x)``.
 
     Raises
     ------
     ModelError
-        Every selection that matches nothing, with the nearest name; nothing at all to show.
+        Selections that match nothing, with the closest names, or an FMU without variables.
     """
     choice = ElementChoice(system)
     kinds = {path: variable.kind for path, variable in choice.variables.items()}
@@ -79,7 +79,7 @@ def select_variables(
 def _described(
     system: cosim.System, choice: ElementChoice, paths: Mapping[str, Sequence[str]]
 ) -> list[FmuVariable]:
-    """The variables of these paths by causality, each scalar once; a state's second name is an alias."""
+    """The variables of paths by causality, each scalar once; the second name of a state is an alias."""
     start, discrete = first_state(system).realize(cosim.Stage.TIME), system.discrete_signals()
     chosen: dict[str, FmuVariable] = {}
     states: set[int] = set()
@@ -97,5 +97,5 @@ def _described(
 
 
 def _as_alias(variable: FmuVariable) -> FmuVariable:
-    """A state that is shown under another name already."""
+    """A state under a second name: it cannot be set there."""
     return replace(variable, initial="calculated", start=None)

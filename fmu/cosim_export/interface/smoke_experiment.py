@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import zipfile
 from pathlib import Path
@@ -11,12 +12,14 @@ import cosim
 from cosim_export.interface.archive import EPOCH
 
 STEPS = 50
-"""Communication steps at most: the test is to be short wherever it is run."""
+"""The number of communication steps: few, so that the test is short everywhere."""
 MOST_SIGNALS = 200
 OF_TOLERANCE = 10.0
-"""Results agree within so many tolerances of the FMU's integrator …"""
-LEAST, INSTEAD = 1e-9, 1e-6
-"""… at least within this share of the range; within that one where there is no tolerance."""
+"""Results must agree within that many tolerances of the FMU's integrator."""
+LEAST = 1e-9
+"""The smallest allowed deviation, as a share of the range of a signal."""
+WITHOUT_TOLERANCE = 1e-6
+"""The allowed deviation of an FMU without a tolerance, as a share of the range of a signal."""
 SECONDS = 60.0
 """Time limit of the run, s."""
 
@@ -31,12 +34,12 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
     ----------
     path : Path
     without : str
-        Outputs whose names begin so are no references.
+        Outputs whose names begin with this text are not references.
 
     Returns
     -------
     str
-        Why it has none; "" when it has.
+        Why no experiment was added; "" if it was.
     """
     from cosim.kit import remove_folder
     from cosim_fmi.description.read_model_description import read_model_description
@@ -53,22 +56,23 @@ def add_smoke_experiment(path: Path, without: str = "") -> str:
         archive.check_binary("CoSimulation", platform, suffix)
     except cosim.FmuError:
         return f"no smoke experiment: it has no binary for {platform}, where it was exported"
-    read = read_model_description(archive.pop_description())
+    description = read_model_description(archive.pop_description())
     folder = archive.unpack()
     try:
-        library = folder / "binaries" / platform / f"{read.interfaces['CoSimulation'].identifier}{suffix}"
-        experiment = _experiment(job_for(folder, read, library), without)
+        identifier = description.interfaces["CoSimulation"].identifier
+        library = folder / "binaries" / platform / f"{identifier}{suffix}"
+        experiment = _experiment(job_for(folder, description, library), without)
         if len(experiment["references"]) == 1:
             return "no smoke experiment: it has no outputs that are numbers"
-        recorded = FmuProbe(folder, read, library, SECONDS, "CoSimulation", [experiment]).recorded()
+        recorded = FmuProbe(folder, description, library, SECONDS, "CoSimulation", [experiment]).recorded()
     except ValueError as error:
         return f"no smoke experiment: {error}"
     finally:
         remove_folder(folder)
-    whole = {name: values for name, values in recorded.items() if all(map(_is_finite, values))}
-    if len(whole) == 1:
+    finite = {name: values for name, values in recorded.items() if all(map(math.isfinite, values))}
+    if len(finite) == 1:  # the time alone
         return "no smoke experiment: none of its outputs is finite"
-    _append(path, write_experiment({**experiment, "references": whole}))
+    _append(path, write_experiment({**experiment, "references": finite}))
     return ""
 
 
@@ -87,16 +91,14 @@ def _experiment(job: dict[str, Any], without: str) -> dict[str, Any]:
         "parameters": {},
         "stimuli": {},
         "references": {name: [] for name in ["time", *numbers[:MOST_SIGNALS]]},
-        "relative": INSTEAD if tolerance is None else float(f"{max(OF_TOLERANCE * tolerance, LEAST):.3g}"),
+        "relative": WITHOUT_TOLERANCE
+        if tolerance is None
+        else float(f"{max(OF_TOLERANCE * tolerance, LEAST):.3g}"),
     }
 
 
-def _is_finite(value: float) -> bool:
-    return value - value == 0.0
-
-
 def _append(path: Path, files: dict[str, bytes]) -> None:
-    """Add files to an archive, which is replaced only when it is complete."""
+    """Add files to an archive; the new one replaces it when it is complete."""
     part = path.with_name(f".{path.name[:50]}.part")
     try:
         shutil.copyfile(path, part)

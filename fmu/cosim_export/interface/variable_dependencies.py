@@ -10,30 +10,34 @@ from cosim_export.interface.fmu_variable import FmuVariable
 
 
 def with_dependencies(system: cosim.System, variables: Iterable[FmuVariable]) -> tuple[FmuVariable, ...]:
-    """The variables; outputs and derivatives know on which others of them they depend."""
-    listed = tuple(variables)
-    places = {v.name: _places(system, v) for v in listed if not v.derivative_of and _is_known(v)}
-    set_by_name = {p for v in listed if v.name in places and v.is_settable for p in places[v.name]}
-    for variable in listed:  # what is seen under another name already
-        if variable.name in places and not variable.is_settable and places[variable.name] <= set_by_name:
+    """The variables, with the dependencies of outputs and derivatives on other ones."""
+    all_variables = tuple(variables)
+    places = {v.name: _places(system, v) for v in all_variables if not v.derivative_of and _is_known(v)}
+    settable = {
+        place for v in all_variables if v.name in places and v.is_settable for place in places[v.name]
+    }
+    for variable in all_variables:  # a second name of a settable variable is not a dependency
+        if variable.name in places and not variable.is_settable and places[variable.name] <= settable:
             del places[variable.name]
 
-    def behind(path: str, initially: bool) -> tuple[set[tuple[str, int]], tuple[str, ...]]:
+    def find_sources(path: str, initially: bool) -> tuple[set[tuple[str, int]], tuple[str, ...]]:
+        """The places on which a variable depends, and the names of the variables there."""
         sources = system.sources(path, initially=initially)
         return sources, tuple(
             name for name, places_of_variable in places.items() if not places_of_variable.isdisjoint(sources)
         )
 
-    return tuple(_dependent(v, behind) for v in listed)
+    return tuple(_dependent(v, find_sources) for v in all_variables)
 
 
 def _dependent(
-    variable: FmuVariable, behind: Callable[[str, bool], tuple[set[tuple[str, int]], tuple[str, ...]]]
+    variable: FmuVariable, find_sources: Callable[[str, bool], tuple[set[tuple[str, int]], tuple[str, ...]]]
 ) -> FmuVariable:
+    """An output or a derivative with its dependencies; another variable as it is."""
     if variable.causality != "output" and not variable.derivative_of:
         return variable
     (sources, names), (initial_sources, initial_names) = (
-        behind(variable.path, initially) for initially in (False, True)
+        find_sources(variable.path, initially) for initially in (False, True)
     )
     return replace(
         variable,
@@ -45,12 +49,12 @@ def _dependent(
 
 
 def _is_known(variable: FmuVariable) -> bool:
-    """Whether others can depend on it: an input, a parameter, or a state under the name that it is set by."""
+    """Whether others can depend on it: an input, a parameter, or a state."""
     return variable.is_settable or variable.array != "c"
 
 
 def _places(system: cosim.System, variable: FmuVariable) -> set[tuple[str, int]]:
-    """The places (array, offset) that others read: of an input its value in d, of an angle its rotation."""
+    """The places (array, offset) that others read: for an input its value in d, for an angle the rotation."""
     if variable.causality == "input":
         slot = system.written_slot(variable.path)
         return {(slot.array, slot.offset)}

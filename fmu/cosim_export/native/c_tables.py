@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence, Sized
 from itertools import groupby
 
 MANY_ZEROS = 12
-"""From so many zeros in a row on, an array leaves them out."""
+"""That many zeros in a row, or more, are left out of an array."""
 
 
 def c_text(text: str) -> str:
@@ -48,7 +48,7 @@ def c_integer(value: int) -> str:
 
 
 def c_table(kind: str, name: str, rows: Iterable[str], length: int | None = None) -> str:
-    """A table of C; nothing where it has no rows."""
+    """A table of C; empty text if it has no rows."""
     listed = list(rows)
     if not listed:
         return ""
@@ -63,21 +63,21 @@ def c_table(kind: str, name: str, rows: Iterable[str], length: int | None = None
 
 
 def c_start(kind: str, name: str, cells: Sequence[str], zero: str) -> str:
-    """The numbers that an array begins with; behind many zeros the next number says its place."""
-    listed: list[str] = []
+    """A table of the start values of an array; many zeros in a row are left out, and a place follows them."""
+    entries: list[str] = []
     place, is_behind_zeros = 0, False
-    for is_zero, alike in groupby(cells, zero.__eq__):
-        numbers = list(alike)
+    for is_zero, run in groupby(cells, zero.__eq__):
+        numbers = list(run)
         if is_zero and len(numbers) >= MANY_ZEROS:
             is_behind_zeros = True
         else:
             first = f"[{place}] = {numbers[0]}" if is_behind_zeros else numbers[0]
-            listed += [first, *numbers[1:]]
+            entries += [first, *numbers[1:]]
             is_behind_zeros = False
         place += len(numbers)
-    return c_table(kind, f"start_{name}", listed, len(cells))
+    return c_table(kind, f"start_{name}", entries, len(cells))
 
 
 def name_or_null(name: str, rows: Sized) -> str:
-    """The name of a table, where it has rows."""
+    """The name of a table, or NULL if it has no rows."""
     return name if len(rows) else "NULL"

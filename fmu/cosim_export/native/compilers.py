@@ -1,4 +1,4 @@
-"""C compilers (zig's, which makes libraries for every platform, or the machine's own) and their platforms."""
+"""C compilers: zig's, which makes libraries for every platform, or the machine's own."""
 
 from __future__ import annotations
 
@@ -8,114 +8,21 @@ import importlib.util
 import itertools
 import json
 import logging
-import platform as machine
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import cosim
 from cosim.kit import python_command, read_cached, run_process, shipped_content, write_cached
+from cosim_export.native.platforms import PLATFORMS, Platform, Target, own_platform
 from cosim_lowering.machine_code import MachineCode, own_target
 from cosim_lowering.machine_code import Target as MachineTarget
-
-
-@dataclass(frozen=True)
-class Target:
-    """A processor and an operating system.
-
-    Attributes
-    ----------
-    zig : str
-        The target of zig's C compiler; on Linux with the oldest C library with which it runs.
-    llvm : str
-        The target of LLVM.
-    folder3 : str
-        Folder of its binaries in an FMU for FMI 3.0.
-    """
-
-    zig: str
-    llvm: str
-    folder3: str
-
-    @property
-    def machine(self) -> MachineTarget:
-        """What the compiled functions are made for: every processor of the family."""
-        return MachineTarget(self.llvm, "x86-64" if self.llvm.startswith("x86_64") else "generic")
-
-
-@dataclass(frozen=True)
-class Platform:
-    """A platform as users name it: one folder of binaries in FMI 2.0.
-
-    Attributes
-    ----------
-    name : str
-        Its folder in an FMU for FMI 2.0.
-    suffix : str
-        The suffix of a shared library.
-    targets : tuple of Target
-        More than one where a library holds code for several processors.
-    """
-
-    name: str
-    suffix: str
-    targets: tuple[Target, ...]
-
-
-PLATFORMS = {
-    platform.name: platform
-    for platform in (
-        Platform(
-            "linux64", ".so", (Target("x86_64-linux-gnu.2.17", "x86_64-unknown-linux-gnu", "x86_64-linux"),)
-        ),
-        Platform(
-            "aarch64-linux",
-            ".so",
-            (Target("aarch64-linux-gnu.2.17", "aarch64-unknown-linux-gnu", "aarch64-linux"),),
-        ),
-        Platform(
-            "win64", ".dll", (Target("x86_64-windows-gnu", "x86_64-unknown-windows-gnu", "x86_64-windows"),)
-        ),
-        Platform(
-            "darwin64",
-            ".dylib",
-            (
-                Target("x86_64-macos", "x86_64-apple-macosx13.0.0", "x86_64-darwin"),
-                Target("aarch64-macos", "arm64-apple-macosx13.0.0", "aarch64-darwin"),
-            ),
-        ),
-    )
-}
-
-
-def own_platform() -> str | None:
-    """The name of this machine's platform, where there is one for it."""
-    is_arm = machine.machine().lower() in ("arm64", "aarch64")
-    if sys.platform.startswith("linux"):
-        return "aarch64-linux" if is_arm else "linux64"
-    if sys.platform == "win32":
-        return None if is_arm else "win64"
-    return "darwin64" if sys.platform == "darwin" else None
-
-
-def chosen_platforms(names: list[str]) -> list[Platform]:
-    """The platforms of these names, each once, or of ``all``; `ModelError` for all that do not exist."""
-    if names == ["all"]:
-        return list(PLATFORMS.values())
-    wrong = [f"'{name}' is none" for name in names if name not in PLATFORMS] if names else ["none is named"]
-    choices = f"there are {', '.join(PLATFORMS)}, or all of them: all"
-    if wrong:
-        raise cosim.ModelError([cosim.Problem("platforms", f"{text}; {choices}") for text in wrong])
-    return [PLATFORMS[name] for name in dict.fromkeys(names)]
-
 
 log = logging.getLogger("cosim.native")
 FLAGS = (
@@ -133,11 +40,11 @@ FLAGS = (
 )
 LINK_FLAGS = ("-shared", "-s")
 OBJECTS = "objects"
-"""The kind of shipped pieces that are object files of the shell."""
+"""The kind of shipped contents that are object files of the shell."""
 LOADING = ("-Wl,--as-needed", "-ldl")
 """Options for libraries that load others, in C libraries older than glibc 2.34."""
 OF_LINUX = ("-nostdlib", "-lc", "-lm", "-Wl,-z,defs", *LOADING)
-"""The C library alone: zig would first compile functions of its own, and none is called, as `defs` checks."""
+"""Link with the C library only: zig would first compile a runtime, which is not needed, as `defs` checks."""
 INSTALL = "Install one for all platforms: pip install 'cosim-framework[native]'"
 
 
@@ -158,7 +65,7 @@ class Compiler(ABC):
 
     @abstractmethod
     def platforms(self) -> list[str]:
-        """Names of the platforms that it makes libraries for."""
+        """Names of the platforms for which it makes libraries."""
 
     @abstractmethod
     def version(self) -> str:
@@ -171,20 +78,20 @@ class Compiler(ABC):
         Raises
         ------
         cosim.CosimError
-            The compiler refuses, with what it says.
+            The compiler fails; the error holds its output.
         """
 
     def library(self, parts: Library, folder: Path) -> bytes:
-        """A library, as `build` makes it; made once from the same, then kept."""
+        """The content of a library that `build` makes, from the cache if all its inputs are the same."""
         texts = [source.read_text("utf-8") for source in parts.sources]
-        made_of = [
+        inputs = [
             self.version(),
             _headers(parts.headers),
             texts,
             [code.digest for code in parts.codes],
-            parts.target.zig,
+            [parts.target.zig, parts.target.llvm],
         ]
-        digest = _digest("library", *made_of, parts.suffix)
+        digest = _digest("library", *inputs, parts.suffix)
         library = read_cached(digest)
         if library is None:
             library = self.build(parts, folder).read_bytes()
@@ -216,32 +123,32 @@ class ZigCompiler(Compiler):
         return "\n".join(f"{name} {importlib.metadata.version(name)}" for name in ("ziglang", "llvmlite"))
 
     def build(self, parts: Library, folder: Path) -> Path:
-        """LLVM writes the object files of the compiled functions, ``python -m ziglang cc`` the rest."""
+        """Compile and link by ``python -m ziglang cc``; LLVM writes objects of compiled functions."""
         library = folder / f"library{parts.suffix}"
         objects = write_objects(parts.codes, parts.target.machine, folder)
         command = [*python_command("-m", "ziglang", "cc", "-target", parts.target.zig), *FLAGS]
         command += [*LINK_FLAGS, f"-I{parts.headers}"]
         sources = [self._shipped_object(source, parts, folder) or source for source in parts.sources]
-        more = OF_LINUX if parts.suffix == ".so" else ()
-        if parts.suffix == ".dylib":  # else it would hold the path of this folder
+        link_options = OF_LINUX if parts.suffix == ".so" else ()
+        if parts.suffix == ".dylib":  # otherwise the library would contain the path of this folder
             command.append(f"-Wl,-install_name,@rpath/{library.name}")
-        _run([*command, "-o", str(library), *map(str, [*objects, *sources]), *more], folder)
+        _run([*command, "-o", str(library), *map(str, [*objects, *sources]), *link_options], folder)
         return library
 
     def shell_objects(self, sources: Sequence[Path], headers: Path) -> dict[str, bytes]:
-        """Object files of the shell for every platform, by digests: a release's wheel carries them."""
+        """Object files of the shell for every platform, by digest: the wheel of a release contains them."""
         targets = [target.zig for platform in PLATFORMS.values() for target in platform.targets]
         objects = {}
         with tempfile.TemporaryDirectory(prefix="cosim_shell_") as name:
-            made = Path(name) / "shell.o"
+            object_file = Path(name) / "shell.o"
             for target, source in itertools.product(targets, sources):
                 command = [*python_command("-m", "ziglang", "cc", "-target", target), *FLAGS, "-g0"]
-                _run([*command, f"-I{headers}", "-c", "-o", str(made), str(source)], Path(name))
-                objects[self._digest_in_shell(source, headers, target)] = made.read_bytes()
+                _run([*command, f"-I{headers}", "-c", "-o", str(object_file), str(source)], Path(name))
+                objects[self._digest_in_shell(source, headers, target)] = object_file.read_bytes()
         return objects
 
     def _shipped_object(self, source: Path, parts: Library, folder: Path) -> Path | None:
-        """The object file of a C file of the shell, if the wheel brought it for this compiler."""
+        """The object file of a C file of the shell, if the wheel contains it for this compiler."""
         digest = self._digest_in_shell(source, parts.headers, parts.target.zig)
         code = shipped_content(OBJECTS, digest)
         if code is None:
@@ -273,19 +180,19 @@ class OwnCompiler(Compiler):
         return f"{_read_version(self.command)}\nllvmlite {importlib.metadata.version('llvmlite')}"
 
     def build(self, parts: Library, folder: Path) -> Path:
-        """LLVM writes the object files of the compiled functions, the compiler the rest."""
+        """Compile and link by the compiler; LLVM writes the object files of compiled functions."""
         objects = write_objects(parts.codes, own_target(), folder)
         for i, source in enumerate(parts.sources):
             log.info("building C file %d of %d, %s", i + 1, len(parts.sources), source.name)
             objects.append(folder / f"{source.stem}.o")
             objects[-1].write_bytes(self._object_file(source, parts.headers, folder))
         library = folder / f"library{parts.suffix}"
-        last = ["-o", str(library), *map(str, objects), "-lm", *LOADING]
-        _run([self.command, *LINK_FLAGS, "-Wl,--build-id=none", *last], folder)
+        files_and_libraries = ["-o", str(library), *map(str, objects), "-lm", *LOADING]
+        _run([self.command, *LINK_FLAGS, "-Wl,--build-id=none", *files_and_libraries], folder)
         return library
 
     def _object_file(self, source: Path, headers: Path, folder: Path) -> bytes:
-        """Most files are those of every FMU: each is compiled once, then kept."""
+        """The object file of a C file, from the cache if it is there: all FMUs share most files."""
         digest = _digest("object", self.version(), _headers(headers), source.read_text("utf-8"))
         code = read_cached(digest)
         if code is None:
@@ -306,10 +213,10 @@ def _headers(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.h"))}
 
 
-def _digest(*made_of: object) -> str:
-    """A digest of sources, and of this file."""
-    how = Path(__file__).read_text("utf-8")
-    return hashlib.sha256(json.dumps([how, *made_of]).encode()).hexdigest()
+def _digest(*inputs: object) -> str:
+    """A digest of the inputs of a compilation, and of this file, which has the options."""
+    options = Path(__file__).read_text("utf-8")
+    return hashlib.sha256(json.dumps([options, *inputs]).encode()).hexdigest()
 
 
 @cache
@@ -325,12 +232,12 @@ def available_compilers() -> tuple[Compiler, ...]:
 
 
 def compilers_for(platforms: Sequence[Platform], available: Sequence[Compiler]) -> dict[str, Compiler]:
-    """A compiler for each platform, the first that fits.
+    """A compiler for each platform: the first of the available ones that makes libraries for it.
 
     Raises
     ------
     ModelError
-        For every platform that none here makes libraries for.
+        No compiler makes libraries for some platforms; the error names all of them.
     """
     chosen = {p.name: next((c for c in available if p.name in c.platforms()), None) for p in platforms}
     missing = [name for name, compiler in chosen.items() if compiler is None]
@@ -368,31 +275,3 @@ def _capture(command: list[str], folder: Path | None) -> subprocess.CompletedPro
         return run_process(command, cwd=folder, capture_output=True, text=True)
     except OSError as error:
         raise cosim.CosimError(f"{command[0]} cannot be run: {error}") from error
-
-
-FAT_MAGIC = 0xCAFEBABE
-ALIGNMENT = 14  # 2**14 bytes: pages of arm64
-HEADER, ENTRY = struct.Struct(">II"), struct.Struct(">IIIII")
-
-
-def universal_library(libraries: Sequence[bytes]) -> bytes:
-    """A universal file of Mach-O libraries, each for another processor; one alone stays as it is.
-
-    Parameters
-    ----------
-    libraries : sequence of bytes
-        64-bit Mach-O files; each begins with its magic number, its processor and the processor's variant.
-    """
-    if len(libraries) == 1:
-        return libraries[0]
-    page = 1 << ALIGNMENT
-    entries, body = b"", b""
-    at = page
-    for library in libraries:
-        processor, variant = struct.unpack_from("<II", library, 4)
-        entries += ENTRY.pack(processor, variant, at, len(library), ALIGNMENT)
-        padded = library + bytes(-len(library) % page)
-        body += padded
-        at += len(padded)
-    head = HEADER.pack(FAT_MAGIC, len(libraries)) + entries
-    return head + bytes(page - len(head)) + body

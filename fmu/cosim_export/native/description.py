@@ -1,18 +1,15 @@
-"""Model descriptions of native FMUs, for FMI 2.0 and 3.0."""
+"""Model descriptions of FMI 3.0, and of native FMUs of both versions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from xml.etree.ElementTree import Element, SubElement
 
-import cosim
 from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.model_description import (
-    Types,
-    add_what_is_common,
+    add_common_elements,
     as_text,
     common_attributes,
     head,
@@ -22,63 +19,8 @@ from cosim_export.interface.model_description import (
     plain_text,
     unknowns,
 )
-from cosim_export.interface.select_variables import select_variables
-from cosim_export.interface.variable_dependencies import with_dependencies
+from cosim_export.interface.type_definitions import Types
 from cosim_export.native.fmu_array import FmuArray, variables_of
-
-
-def with_all_states(
-    system: cosim.System, variables: Sequence[FmuVariable], reset: Collection[int] = ()
-) -> tuple[FmuVariable, ...]:
-    """The variables, then every continuous state that is not among them, each with its derivative.
-
-    Parameters
-    ----------
-    system : cosim.System
-    variables : sequence of FmuVariable
-        As `select_variables` gave them.
-    reset : collection of int
-        Places in y of the states that events may set.
-    """
-    states = [p for p, v in system.variables.items() if v.kind in ("position", "speed", "auxiliary")]
-    if not states:
-        return tuple(variables)
-    names = {v.name for v in variables}
-    every = select_variables(system, inputs=[], outputs=[], parameters=[], expose=states)
-    offsets = {v.offset for v in variables if v.array == "y" and v.initial == "exact"}
-    missing = {v.name for v in every if v.array == "y" and v.offset not in offsets}
-    shown = (
-        *variables,
-        *(v for v in every if v.name not in names and (v.name in missing or v.derivative_of in missing)),
-    )
-    states_shown = {v.derivative_of for v in shown}
-    return tuple(
-        replace(v, reinit=True) if v.name in states_shown and v.array == "y" and v.offset in reset else v
-        for v in (with_dependencies(system, shown) if missing else shown)
-    )
-
-
-def with_indicators(
-    variables: Sequence[FmuVariable], indicators: Mapping[str, int]
-) -> tuple[tuple[FmuVariable, ...], tuple[str, ...]]:
-    """The variables, then those of the event indicators that are not among them; the names of all of these.
-
-    FMI 3.0 declares each event indicator as a variable.
-
-    Parameters
-    ----------
-    variables : sequence of FmuVariable
-    indicators : mapping of str to int
-        Path of each witness, in order, and where in the cache its value lies.
-    """
-    shown = {v.path: v.name for v in variables if v.array == "c"}
-    more = [
-        FmuVariable.computed(path, path, offset, description="an event where it crosses zero")
-        for path, offset in indicators.items()
-        if path not in shown
-    ]
-    return (*variables, *more), tuple(shown.get(path, path) for path in indicators)
-
 
 TYPES = {
     "Real": "Float64",
@@ -114,8 +56,8 @@ def fmi3_description(
     event_indicators : sequence of str
         Names of variables, in the order of ``fmi3GetEventIndicators``.
     clocks : mapping of str to (int, float or None), optional
-        What ticks periodically, as `Program.periodic` has it: an output clock each. Their value references
-        follow that of the time.
+        Periodic events, as in `Program.periodic`: each becomes an output clock. Their value references follow
+        that of the time.
 
     References
     ----------
@@ -125,7 +67,7 @@ def fmi3_description(
     attributes |= {"instantiationToken": token, **common_attributes(interface, generation_tool, token)}
     root = Element("fmiModelDescription", attributes)
     root.extend(kinds)
-    types = add_what_is_common(root, interface, categories, 3)
+    types = add_common_elements(root, interface, categories, 3)
     listed = variables_of(interface)
     reference = {v.name: array.reference for array in listed for v in array.elements}
     variables = SubElement(root, "ModelVariables")
@@ -147,7 +89,7 @@ def fmi3_description(
 def _clocks(
     clocks: Mapping[str, tuple[int, Fraction | None]], first: int, names_of_variables: Set[str]
 ) -> Iterator[Element]:
-    """Triggered outputs, since the FMU passes these events by itself, even if no host reads them."""
+    """Output clocks of the kind "triggered": the FMU handles these events even if no host reads them."""
     for i, (path, (_, period)) in enumerate(clocks.items()):
         yield Element(
             "Clock",
@@ -164,7 +106,7 @@ def _clocks(
 
 
 def _seconds(period: Fraction) -> str:
-    """A decimal, or a fraction that is none.
+    """The period as a decimal number if that is exact, else as a fraction.
 
     Examples
     --------
@@ -196,7 +138,7 @@ def _variable(array: FmuArray, reference: Mapping[str, int], types: Types) -> El
 
 
 def _time(reference: int, names_of_variables: Set[str]) -> Element:
-    """The independent variable, which FMI 3.0 wants among the others."""
+    """The independent variable, which FMI 3.0 requires among the variables."""
     name = next(n for n in ("time", "simulation_time", f"time_{reference}") if n not in names_of_variables)
     attributes = {"name": name, "valueReference": str(reference), "description": "simulation time"}
     return Element("Float64", {**attributes, "causality": "independent", "variability": "continuous"})
@@ -210,7 +152,7 @@ def _structure(
 ) -> Element:
     """The dependencies of unknowns; an array depends on everything that one of its elements depends on.
 
-    Other than in FMI 2.0 parameters and discrete states count between steps, too.
+    Unlike in FMI 2.0, dependencies between steps include parameters and discrete states.
 
     References
     ----------
@@ -322,13 +264,13 @@ def describe(
     token : str
         guid or instantiation token.
     indicators : sequence of str
-        Names of the event indicators; they count in Model Exchange alone.
+        Names of the event indicators, for Model Exchange.
     clocks : mapping of str to (int, float or None), optional
-        What ticks periodically, as `Program.periodic` has it; FMI 3.0 alone shows it.
+        Periodic events, as in `Program.periodic`; only FMI 3.0 has them.
     sources : sequence of str
-        Files that are compiled where the FMU brings sources; FMI 2.0 alone names them here.
+        Names of the source files to compile; only FMI 2.0 lists them here.
     abilities : mapping of str to str, optional
-        Of what is not a model: attributes in place of those that models have.
+        Attributes of the interface elements; by default those of FMUs of models.
     """
     elements = [
         Element(name, {"modelIdentifier": interface.identifier, **(abilities or attributes)})

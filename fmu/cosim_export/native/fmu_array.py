@@ -1,4 +1,4 @@
-"""Scalars of an exported FMU that are elements of one array: variables of FMI 3.0."""
+"""Groups the scalars of an exported FMU into arrays, the variables of FMI 3.0."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class FmuArray:
 
 
 def arrays_of(variables: Sequence[FmuVariable]) -> list[FmuArray]:
-    """The variables of FMI 3.0 that the scalars of an FMU make, in their order.
+    """The variables of FMI 3.0, arrays or scalars, for the scalars of an FMU, in their order.
 
-    Neighbours whose names are those of all elements of an array, ``x[1]`` to ``x[n]`` or ``x[1,1]`` to
-    ``x[m,n]``, are one where they are alike in all that a description says once of an array: causality, unit,
-    bounds … Others stay scalars, such as all stiffnesses of a bushing, half of which are N.m/rad.
+    Neighbours form an array if their names are those of all its elements, ``x[1]`` to ``x[n]`` or ``x[1,1]``
+    to ``x[m,n]``, and if all attributes are equal that a description gives once for an array: causality,
+    unit, bounds … Others stay scalars, such as the stiffnesses of a bushing, half of which are in N.m/rad.
 
     Examples
     --------
@@ -73,14 +73,14 @@ def arrays_of(variables: Sequence[FmuVariable]) -> list[FmuArray]:
 
 
 def variables_of(interface: ExportedInterface) -> list[FmuArray]:
-    """The variables that an FMU has in FMI 3.0; each scalar is one where arrays are not wanted."""
+    """The variables of an FMU in FMI 3.0; without arrays each scalar is a variable."""
     if interface.has_arrays:
         return arrays_of(interface.variables)
     return [FmuArray(v.name, i, (), (v,)) for i, v in enumerate(interface.variables)]
 
 
 def _with_its_rates(array: FmuArray, listed: Sequence[FmuArray]) -> list[FmuArray]:
-    """An array of states or of their rates, or its elements where the other one is not an array."""
+    """An array, or its elements if it holds states whose rates do not form an array, or the reverse."""
     own_names = tuple(v.name for v in array.elements)
     states: tuple[str, ...] = ()
     rates: tuple[str, ...] = ()
@@ -95,11 +95,11 @@ def _with_its_rates(array: FmuArray, listed: Sequence[FmuArray]) -> list[FmuArra
 
 
 def _runs(variables: Sequence[FmuVariable]) -> Iterator[tuple[str, list[FmuVariable]]]:
-    """Neighbours that are elements of one array and alike, and the array's name; others one by one."""
+    """Runs of neighbours with equal `_common_attributes`, and their array's name; "" if they form none."""
     names = {v.name for v in variables}
     sizes = Counter(_array_name(v.name) for v in variables)
-    for key, same in itertools.groupby(variables, key=_likeness):
-        group, name = list(same), str(key[0])
+    for key, run in itertools.groupby(variables, key=_common_attributes):
+        group, name = list(run), str(key[0])
         yield ("" if name in names or sizes[name] != len(group) else name), group
 
 
@@ -111,7 +111,8 @@ def _array_name(name: str) -> str:
     return f"{match['der'] or ''}{match['base']}{match['end']}"
 
 
-def _likeness(variable: FmuVariable) -> tuple[object, ...]:
+def _common_attributes(variable: FmuVariable) -> tuple[object, ...]:
+    """The name of the array, and the attributes that all its elements have in common."""
     name = _array_name(variable.name)
     if not name:
         return ("", variable.name)
@@ -125,7 +126,7 @@ def _likeness(variable: FmuVariable) -> tuple[object, ...]:
 
 
 def _dimensions(group: Sequence[FmuVariable]) -> tuple[int, ...] | None:
-    """The shape, where the subscripts are all there are, rows first; None otherwise."""
+    """The shape of the array if the group has all its elements, rows first; None otherwise."""
     subscripts = []
     for variable in group:
         match = ELEMENT.fullmatch(variable.name)

@@ -1,4 +1,4 @@
-"""The generated part of a native FMU: what `shell/model.h` declares, as C."""
+"""Writes the generated C file of a native FMU: the tables that `shell/model.h` declares."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ ROLES = {
     "scratch": "SCRATCH",
 }
 GROWING = "h", *(OF_TANGENTS + name for name in GROWING_TANGENTS)
-"""Arrays that the shell makes longer when they are full."""
+"""Arrays that the shell enlarges when they are full."""
 COMPUTED = "c", ROWS_OF_TANGENTS
 """Arrays whose variables have to be computed before they are read."""
 RAISED = -1
@@ -83,7 +83,7 @@ PLACES = {
     "event_happened": EVENT,
     "first_failure": FAILED,
 }
-"""Numbers that the shell knows by these members of a `Model`: places in arrays, stages, answers."""
+"""Numbers that the shell reads from these members of a `Model`: places in arrays, stages, return values."""
 
 
 def model_tables(
@@ -107,13 +107,13 @@ def model_tables(
     version : int
         Of FMI: in FMI 3.0 the elements of an array are read and set by the value reference of the first one.
     history_room : int
-        Rows for all histories together, once and for all; 0 where they grow.
+        Numbers for all histories together, allocated once; 0 if histories grow.
     token : str
         guid of FMI 2.0, instantiation token of FMI 3.0.
     digest : bytes
-        16 bytes that only states of this model carry.
+        16 bytes that identify saved states of this model.
     prefix : str
-        With it begin the names of the model and of its entry points.
+        The beginning of the names of the model and of its entry points.
     """
     names = [name for name, _, _ in program.listed_arrays]
     parts = [
@@ -136,7 +136,7 @@ def model_tables(
 
 
 def _starts(program: Program) -> list[str]:
-    """The start contents, but for zeros and for what is constant, which the machine code has."""
+    """The start values of arrays, without zeros; those of constant arrays are in the machine code."""
     parts, rows = [], []
     for name, letter, role in program.listed_arrays:
         array: NDArray[np.generic] = program.arrays[name]
@@ -155,7 +155,7 @@ def _starts(program: Program) -> list[str]:
 
 
 Place = tuple[int, int, tuple[int, int]]
-"""Of a variable: the number of its array, where in it, and where its slope and the time of its value are."""
+"""The place of a variable: its array, the index there, the indices of its slope and its value's time."""
 
 
 def _places(program: Program, names: Sequence[str]) -> Callable[[FmuVariable], Place]:
@@ -164,7 +164,7 @@ def _places(program: Program, names: Sequence[str]) -> Callable[[FmuVariable], P
     def place(variable: FmuVariable) -> Place:
         if variable.causality != "input":
             return names.index(variable.array), variable.offset, (-1, -1)
-        slot = program.system.written_slot(variable.path)  # in the cache lies a copy
+        slot = program.system.written_slot(variable.path)  # the value in the cache is a copy
         course = program.system.course_offsets(variable.path) if variable.type == "Real" else (-1, -1)
         return names.index(slot.array), slot.offset, course
 
@@ -174,7 +174,7 @@ def _places(program: Program, names: Sequence[str]) -> Callable[[FmuVariable], P
 def variable_tables(
     interface: ExportedInterface, place_of: Callable[[FmuVariable], Place], *, has_arrays: bool
 ) -> str:
-    """The table of variables, the time as its last one, and their words."""
+    """The table of variables, with the time as the last one, and the tables of their texts."""
     rows = []
     scalars = interface.variables
     words = {v.items: f"words_{i}" for i, v in enumerate(scalars) if v.items}
@@ -192,7 +192,7 @@ def variable_tables(
 
 
 def discretes(variables: Sequence[FmuVariable]) -> list[int]:
-    """Places of the variables that events alone change."""
+    """Indices of the variables that change at events only."""
     shown = [i for i, v in enumerate(variables) if v.causality in ("output", "local")]
     return [i for i in shown if variables[i].variability == "discrete"]
 
@@ -252,7 +252,7 @@ def _histories(program: Program) -> str:
 
 
 def _losses(program: Program) -> str:
-    """The reasons why there are no derivatives along the run any more, by number."""
+    """The reasons, by number, why derivatives along the run were lost."""
     texts = {**dict.fromkeys(range(max(REASONS) + 1), ""), **REASONS} if program.derivatives[0] else {}
     return c_table("char *const", "losses", (c_text(texts[number]) for number in sorted(texts)))
 
@@ -362,6 +362,6 @@ def _model(
 
 
 def model_structure(values: Mapping[str, str], prefix: str = "cosim") -> str:
-    """The structure that the shell knows a model by."""
+    """The structure by which the shell accesses a model."""
     listed = "".join(f"    .{name} = {value},\n" for name, value in values.items())
     return f"const Model {prefix}_model = {{\n{listed}}};\n"

@@ -18,7 +18,8 @@ from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.interface.hidden_variables import count_hidden
 from cosim_export.interface.names import Naming
 from cosim_export.interface.select_variables import select_variables
-from cosim_export.native.description import describe, with_all_states, with_indicators
+from cosim_export.native.description import describe
+from cosim_export.native.exchanged_variables import with_all_states, with_indicators
 from cosim_export.native.fmu_array import arrays_of
 from cosim_export.native.history_room import history_room
 from cosim_export.native.model_tables import ENTRY_POINTS, RAISED, model_tables
@@ -138,10 +139,11 @@ class NativeSources:
             system = model.build()
         variables = select_variables(system, **choices.selections)
         self.left_out = count_hidden(system, variables)
-        by, of = checked_paths(system, choices.derivatives), differentiated(variables)
-        self.program = _program(system, choices, derivatives=(by, slots_of(of)))
+        by = checked_paths(system, choices.derivatives)
+        outputs = differentiated(variables)
+        self.program = _program(system, choices, derivatives=(by, slots_of(outputs)))
         self.indicators = self.program.indicators
-        variables = (*variables, *derivative_outputs(system, by, of))
+        variables = (*variables, *derivative_outputs(system, by, outputs))
         all_variables, indicator_names = self._with_exchanged_model(system, variables)
         renamed = naming.renamed(all_variables, self._elements_of_arrays(all_variables, has_arrays))
         new_names = {before.name: after.name for before, after in zip(all_variables, renamed, strict=True)}

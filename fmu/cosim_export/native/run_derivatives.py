@@ -12,7 +12,7 @@ from cosim_export.interface.names import element_name
 from cosim_lowering.program import OF_TANGENTS
 
 ROWS_OF_TANGENTS = f"{OF_TANGENTS}rows"
-"""The array in which the derivatives lie."""
+"""The array that holds the derivatives."""
 
 
 def checked_paths(system: cosim.System, derivatives: Sequence[str]) -> list[str]:
@@ -29,7 +29,7 @@ def checked_paths(system: cosim.System, derivatives: Sequence[str]) -> list[str]
 
 
 def differentiated(variables: Sequence[FmuVariable]) -> list[FmuVariable]:
-    """The outputs that have derivatives: real numbers that are no angles of frames."""
+    """The outputs that have derivatives: real numbers, except for angles of frames."""
     return [v for v in variables if v.causality == "output" and v.type == "Real" and v.angle is None]
 
 
@@ -41,9 +41,9 @@ def slots_of(variables: Sequence[FmuVariable]) -> list[Slot]:
 def derivative_outputs(
     system: cosim.System, by: Sequence[str], variables: Sequence[FmuVariable]
 ) -> tuple[FmuVariable, ...]:
-    """An output for each derivative of an output by a path: those by the first path first.
+    """An output for each derivative of an output by a path: those by the first path come first.
 
-    Their names are quoted, as FMI wants it of names with other signs: ``'d(ball.height)/d(ball.e)'``.
+    Their names are quoted, as FMI requires for names with other characters: ``'d(ball.height)/d(ball.e)'``.
     """
     outputs = []
     for i, path in enumerate(by):

@@ -12,14 +12,14 @@ from cosim_export.native.model_tables import ENTRY_POINTS
 
 PROTOTYPE = re.compile(r"^(?:const )?\w+ \**(\w+)\(", re.MULTILINE)
 """A declaration of a function in a header of the shell, with its name."""
-OF_STANDARD = re.compile(
+STANDARD_FUNCTION = re.compile(
     r"^(?:HANDS_ON|VECTOR|VALUES|NOT_HERE)\(\s*(fmi\d\w+)|^FMI\d_EXPORT [\w *]+?(fmi\d\w+)\(", re.MULTILINE
 )
 """A definition of a function of the standard, by a macro of the shell or by hand, with its name."""
-PLAIN = {"names.h", "plain_names.h"}
-"""Headers of the shell that are written here for a model."""
-PARTS = {"exchange_records": "container", "foreign_calls": "foreign"}
-"""Headers that others include."""
+GENERATED_HEADERS = {"names.h", "plain_names.h"}
+"""Headers of the shell in whose place this module writes those of a model."""
+INCLUDED_BY = {"exchange_records": "container", "foreign_calls": "foreign"}
+"""Headers, by the only header that includes them."""
 BUILD_DESCRIPTION = "buildDescription.xml"
 
 
@@ -38,19 +38,21 @@ def source_files(
     shell : Path
         The folder of the files that all FMUs share.
     units : sequence of Path
-        Those of them that are compiled.
+        The files in it that are compiled.
     identifier : str
-        The model's; names that are visible outside of a file begin with it.
+        The identifier of the model, with which all names begin that are visible outside of a file.
     version : int
         The version of FMI.
     generated : mapping of str to str
         Files that are written for the model: its tables, and its functions.
     names : iterable of str
-        The names that they define besides the model and its entry points.
+        The names that the generated files define besides the model and its entry points.
     """
-    others = {"fmi2", "fmi3", "container", "foreign"} - {unit.stem for unit in units}
-    others |= {name for name, of in PARTS.items() if of in others}
-    headers = [p for p in sorted(shell.glob("*.h")) if p.name not in PLAIN and p.stem not in others]
+    unused = {"fmi2", "fmi3", "container", "foreign"} - {unit.stem for unit in units}
+    unused |= {name for name, includer in INCLUDED_BY.items() if includer in unused}
+    headers = [
+        p for p in sorted(shell.glob("*.h")) if p.name not in GENERATED_HEADERS and p.stem not in unused
+    ]
     standard = _names_of_standard(shell / f"fmi{version}.c")
     files = {path.name: path.read_bytes() for path in [*headers, *units]}
     shared = sorted({*_shared_names(headers), *names})
@@ -76,7 +78,7 @@ def _shared_names(headers: Sequence[Path]) -> list[str]:
 
 def _names_of_standard(file: Path) -> list[str]:
     """The functions of the standard that a file of the shell defines, in its order."""
-    names = (first or second for first, second in OF_STANDARD.findall(file.read_text("utf-8")))
+    names = (macro or plain for macro, plain in STANDARD_FUNCTION.findall(file.read_text("utf-8")))
     return list(dict.fromkeys(names))
 
 

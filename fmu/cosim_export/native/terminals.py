@@ -1,4 +1,4 @@
-"""Terminals of FMI 3.0: which variables of an FMU are force and motion of one place, a *flange*."""
+"""Terminals of FMI 3.0: groups of variables that are force and motion of one place, a *flange* or a frame."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cosim_export.native.fmu_array import FmuArray, variables_of
 Shown = Mapping[str, Sequence[FmuArray]]
 """The shown arrays of each part."""
 MOTION = {"X_GB": (9, "r_0"), "V_GB": (3, "v"), "A_GB": (3, "a")}
-"""By slot of a body: where in it the numbers of its origin begin, and what these are called of a frame."""
+"""By slot of a body: the index of the first number of its origin, and its name in Modelica's frames."""
 TURNING = {"V_GB": (0, "w"), "A_GB": (0, "z")}
 """The same for the numbers of its rotation."""
 FORCES = {"N": "f", "N.m": "t"}
@@ -26,14 +26,14 @@ KINDS = {
     "_cosim_translational_flange": ({"N": "f"}, {"m": "s", "m/s": "v", "m/s2": "a"}),
     "_cosim_rotational_flange": ({"N.m": "tau"}, {"rad": "phi", "rad/s": "w", "rad/s2": "a"}),
 }
-"""Names of efforts and motions by kind of flange and unit; s, f, phi and tau are Modelica's."""
+"""By kind of flange: names of forces and of motions by unit; s, f, phi and tau as in Modelica."""
 FRAME = "_cosim_frame"
 Members = list[tuple[str, FmuArray]]
 """Names in the terminal, each with the variable of the FMU."""
 
 
 class Station(NamedTuple):
-    """A station of a body, and a direction in Ground where it has one."""
+    """A station of a body, and a direction in Ground; empty if there is none."""
 
     body: str
     station: tuple[float, ...]
@@ -55,10 +55,10 @@ def places_of(part: cosim.Component | None) -> Iterator[Station]:
 
 
 def motion_along(system: cosim.System, part: cosim.Component | None, shown: Shown) -> Iterator[FmuArray]:
-    """The variables that show the motion of the place at which a part pushes, along its direction.
+    """The variables that show the motion of the place at which a part acts, along its direction.
 
-    Measures at the same station along the same direction; of the body's origin also its own coordinates,
-    where the direction is an axis of Ground.
+    These are measures at the same station along the same direction, and the coordinates of the body's origin
+    if the part acts there along an axis of Ground.
     """
     for place in places_of(part):
         if len(place.axis) != 3:
@@ -75,10 +75,10 @@ def motion_along(system: cosim.System, part: cosim.Component | None, shown: Show
 def frame_members(
     system: cosim.System, part: cosim.Component | None, shown: Shown
 ) -> tuple[Members, Members] | None:
-    """Motion and forces of a whole frame: a part with a vector of forces or torques at the origin of a body.
+    """Motion and forces of a frame: a part with a vector of forces or torques at the origin of a body.
 
-    Names as in Modelica's frames: r_0, v, a, w, z, f and t, or elements of them. None where the part acts
-    elsewhere, or where neither place nor velocity of the body is shown whole.
+    Names are those of Modelica's frames: r_0, v, a, w, z, f and t, or elements of them. None if the part acts
+    elsewhere, or if neither the position nor the velocity of the body is shown completely.
     """
     places = list(places_of(part))
     if part is None or len(places) != 1 or any(places[0].station) or places[0].axis:
@@ -91,7 +91,7 @@ def frame_members(
                 (letter if len(arrays) == 1 else f"{letter}[{i}]", a) for i, a in enumerate(arrays, 1)
             ]
         elif arrays:
-            return None  # forces that are not three numbers: several, or some of a vector
+            return None  # not exactly three numbers: several vectors, or a part of one
     by_letter: dict[str, dict[int, FmuArray]] = {}
     for table in (MOTION, TURNING):
         for letter, index, array in _of_body(system, places[0].body, shown, table):
@@ -127,13 +127,13 @@ def _of_body(
 
 
 def terminals(system: cosim.System, interface: ExportedInterface) -> bytes:
-    """The text of ``terminalsAndIcons.xml``: where the icon lies, and the flanges.
+    """The text of ``terminalsAndIcons.xml``: the place of the icon, and the flanges.
 
     A flange belongs to a part that has a force or torque among the inputs or outputs of the FMU. Its motion
-    is what the FMU shows, as an input or output, of the part itself, of the coordinate to which it is
-    attached, or of the very place on a body at which it pushes. One of force and motion is an input: else
-    nothing can be coupled there. Where two members would have one name, as the forces of two axes, there is
-    no flange. Three forces or torques at the origin of a body are a frame.
+    consists of the inputs and outputs that show the motion of the part itself, of the coordinate to which it
+    is attached, or of the place on a body at which it acts. Either force or motion must be an input:
+    otherwise nothing can be coupled there. There is no flange if two members would have the same name, as the
+    forces of two axes. Three forces or torques at the origin of a body are a frame.
 
     References
     ----------
@@ -167,23 +167,23 @@ def _flanges(system: cosim.System, name: str, shown: Shown) -> Iterator[Element]
         forces = list(_members(shown[name], efforts))
         moving = list(_members([*shown[name], *near], motions))
         names = [member for member, _ in (*forces, *moving)]
-        can_be_coupled = _is_fed(forces) != _is_fed(moving)
+        can_be_coupled = _has_input(forces) != _has_input(moving)
         if forces and moving and can_be_coupled and len(set(names)) == len(names):
             yield _terminal(name, kind, part, forces, moving)
     frame = frame_members(system, part, shown)
-    if frame is not None and _is_fed(frame[1]) != _is_fed(frame[0]):
+    if frame is not None and _has_input(frame[1]) != _has_input(frame[0]):
         yield _terminal(name, FRAME, part, frame[1], frame[0])
 
 
 def _of_attached_parts(part: cosim.Component | None, name: str, shown: Shown) -> list[FmuArray]:
-    """The shown variables of what a part is attached to, such as a coordinate; not of bodies."""
+    """The shown variables of the parts to which a part is attached, such as a coordinate, except bodies."""
     bodies = {place.body for place in places_of(part)}
     used = [] if part is None else attached_to(part)
     return [array for other in used if other not in (name, *bodies) for array in shown.get(other, ())]
 
 
-def _is_fed(members: list[tuple[str, FmuArray]]) -> bool:
-    """Whether one of them is set from outside."""
+def _has_input(members: list[tuple[str, FmuArray]]) -> bool:
+    """Whether one of the members is an input of the FMU."""
     return any(array.elements[0].causality == "input" for _, array in members)
 
 

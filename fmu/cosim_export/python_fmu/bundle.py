@@ -25,9 +25,9 @@ from cosim_export.python_fmu.slave import digest_of, is_left_out
 OURS = ("cosim_compiler", "cosim", "cosim_export")
 """Packages that run every FMU."""
 COMMANDS = ("cosim_workbench", "cosim_fmi")
-"""Packages that ours import for commands and checks alone, which no FMU runs."""
+"""Packages that ours import only for commands and checks, which no FMU runs."""
 OPTIONAL = ("llvmlite",)
-"""Packages without which everything is computed, slower."""
+"""Packages that only make the FMU faster."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Package:
     source : Path
         Folder, or file of a single module.
     distribution, version : str
-        The distribution of the module; empty for a module of none.
+        The distribution of the module; empty if no distribution contains it.
     """
 
     name: str
@@ -66,10 +66,10 @@ class Package:
         """The files of the package, by their names in the folder ``resources``."""
         if self.source.is_file():
             return {self.source.name: self.source.read_bytes()}
-        contents, place = {}, self.source.parent
+        contents = {}
         for folder, folders, names in os.walk(self.source):
             folders[:] = sorted(name for name in folders if name != "__pycache__")
-            inside = Path(folder).relative_to(place)
+            inside = Path(folder).relative_to(self.source.parent)
             for name in sorted(names):
                 path = os.path.join(folder, name)
                 if not is_left_out(inside / name) and os.path.isfile(path):
@@ -103,9 +103,9 @@ class Bundle:
     Attributes
     ----------
     packages : dict of str to Package
-        To be carried: ours, those of the plugins in use, and modules that no distribution has.
+        The packages in the FMU: ours, those of the plugins in use, and modules of no distribution.
     requires : dict of str to str
-        To be installed where the FMU runs: import name and distribution.
+        The packages that must be installed where the FMU runs: import name and distribution.
 
     Raises
     ------
@@ -145,9 +145,9 @@ class Bundle:
                 self._add(top_level(cls.__module__), entry.id, must_be_carried=cls is entry.cls)
                 if top_level(cls.__module__) not in self.packages or top_level(cls.__module__) in self.ours:
                     continue
-                if entry.kind == "integrator":  # it and its helpers are used whole
+                if entry.kind == "integrator":  # an FMU uses all of it and of its helpers
                     self._require(inner_imports_of_all(cls.__module__, set()))
-                else:  # its helpers have functions for analyses that no FMU makes
+                else:  # helpers of other classes have functions for analyses, which no FMU makes
                     self._require(inner_imports(cls.__module__))
 
     def require(self, name: str) -> None:
@@ -169,7 +169,7 @@ class Bundle:
         }
 
     def licences(self) -> dict[str, bytes]:
-        """The licences of what is carried, as its distributions ship them, by their names in the archive."""
+        """The licences of the carried packages, as their distributions ship them, by names in the archive."""
         licences = {}
         carried = {p.distribution for p in self.packages.values() if p.distribution} | {"pythonfmu"}
         for distribution in sorted(carried):
@@ -182,8 +182,8 @@ class Bundle:
         if name in self.packages or name in self.requires:
             return
         distributions = self._shipped_by.get(name, [])
-        is_theirs = name not in self._owners and not self._plugins & set(distributions)
-        if distributions and is_theirs and not must_be_carried:
+        is_of_others = name not in self._owners and not self._plugins & set(distributions)
+        if distributions and is_of_others and not must_be_carried:
             self.requires[name] = distributions[0]
             return
         source = _source_of(name)
@@ -207,7 +207,7 @@ class Bundle:
         for file, content in package.modules().items():
             text = content.decode()
             if all(self._is_settled(mentioned, name) for mentioned in mentioned_modules(text)):
-                continue  # as in nearly all files: to parse them takes most of an export's time
+                continue  # true for nearly all files; parsing them would take most of an export's time
             for imported, is_needed in module_imports(text):
                 if self._is_standard(imported) or imported == name:
                     continue
@@ -217,7 +217,7 @@ class Bundle:
                     self._add(imported, f"{name} ({file.rpartition('/')[2]})")
 
     def _require(self, imported: set[str]) -> None:
-        """Require the distributions of what functions of a class's module import."""
+        """Require the distributions of packages that functions of a class's module import."""
         for name in sorted(imported):
             distributions = self._shipped_by.get(name, [])
             if distributions and name not in self.packages and name not in OPTIONAL:
@@ -232,7 +232,7 @@ class Bundle:
 
 
 def _source_of(name: str) -> Path | None:
-    """Folder of a package or file of a module; None for what has no source file."""
+    """Folder of a package or file of a module; None if it has no source file."""
     file = getattr(sys.modules.get(name), "__file__", None)
     if file is None:
         try:

@@ -1,4 +1,4 @@
-"""The distributions that are installed here, by the modules that they ship."""
+"""The installed distributions by the modules that they contain, their versions and licences."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)
-"""Begins the name of a file with a licence."""
+"""The beginning of the name of a file with a licence."""
 
 
 def distributions_by_module() -> dict[str, list[str]]:
-    """Distributions of each top-level name, without the 40,000 objects that `importlib.metadata` makes."""
+    """The distributions of each top-level name.
+
+    `importlib.metadata.packages_distributions` gives the same, but makes an object for each of 40,000 files.
+    """
     distributions: dict[str, list[str]] = {}
     for entry in dict.fromkeys(sys.path):
         for name, distribution in _shipped_in(entry, _changed(Path(entry))):
@@ -33,7 +36,7 @@ def _changed(folder: Path) -> int:
 
 @functools.cache
 def _shipped_in(entry: str, changed: int) -> list[tuple[str, str]]:
-    """Top-level names with their distributions, in one folder of the search path as it was then."""
+    """Top-level names and distributions in a folder of the path; `changed` outdates the cache."""
     distributions = importlib.metadata.distributions(path=[entry])
     return [
         (name, distribution.metadata["Name"])
@@ -50,7 +53,7 @@ def _top_level(distribution: importlib.metadata.Distribution) -> Iterable[str]:
     lines = [str(file) for file in distribution.files or ()] if record is None else record.splitlines()
     names: set[str] = set()
     for line in lines:
-        if line.partition("/")[0] in names:  # as most of the files of a large package
+        if line.partition("/")[0] in names:  # true for most files of a large package
             continue
         file = line if record is None else "".join(next(csv.reader([line]))[:1])  # lines may be empty
         top, slash, _ = file.partition("/")

@@ -17,24 +17,23 @@ from cosim_export.python_fmu.hosted_instance import VALUES, HostedInstance, Mode
 
 MODEL = "model.json"
 Plan = tuple[cosim.Stage, list[tuple[int, int]], list[tuple[int, int]]]
-"""The plan of a reading: the stage, the arrays and places, and which variables are angles."""
+"""How to read variables: the stage, the array and place of each, and which of them are angles."""
 Change = tuple[int, FmuVariable, Any]
 """A value that is set and differs from the present one: reference, variable, value."""
 MAGIC = b"COSIMFMU1\n"
+"""The beginning of saved states."""
 
 
 class ExportedSystem(HostedInstance):
-    """Holds the system that an FMU was made from and does what the FMI calls ask for.
+    """Holds the system of an FMU and carries out the calls of FMI.
 
     Parameters
     ----------
     resources : Path
         Folder with the model, the interface and the registry, as `PythonFmuExporter` wrote them.
 
-    Notes
-    -----
-    Inputs are held over a step. Outputs can be read at any time: what they need is computed when they are
-    read. A saved state is that of the whole instance, so an instance made in another process goes on from it
+    Notes ----- Inputs are held over a step. Outputs can be read at any time, and are computed when they are
+    read. A saved state is that of the whole instance, so an instance in another process continues from it
     with the same bits.
     """
 
@@ -47,16 +46,16 @@ class ExportedSystem(HostedInstance):
         self.state = first_state(self.system)
         self.state.accuracy = self.interface.accuracy
         self.simulator: cosim.Simulator | None = None
-        self._stop_message = "the initialization asked to stop"  # of a saved one the rest is not known
+        self._stop_message = "the initialization asked to stop"  # a restored state has no other message
         self._reported_findings = 0
-        self._within = 0.0  # s: so near to the end of the last step an event counts as at it
+        self._within = 0.0  # s: an event so close to the end of the last step belongs to it
         self._trial: cosim.State | None = None
         self._plans: dict[tuple[str, tuple[int, ...]], Plan] = {}
 
-    # life
+    # the life cycle
 
     def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
-        """Start and stop time, s, and a tolerance, which takes the place of the accuracy of the export."""
+        """Set start and stop time, s, and a tolerance, which overrides the accuracy of the export."""
         self.need_mode(Mode.INSTANTIATED)
         check_experiment(start, stop, tolerance)
         if tolerance is not None:
@@ -72,8 +71,8 @@ class ExportedSystem(HostedInstance):
     def exit_initialization(self) -> None:
         """Run the 0th step: the handlers of the cause Initialization, and the first step size.
 
-        Where one of them asks to stop, the host learns it with the answer to the first step: there is no
-        earlier one in Co-Simulation of FMI 2.0 by which it could be told.
+        If a handler asks to stop, the first step answers so: Co-Simulation of FMI 2.0 has no earlier call
+        that can.
         """
         self.need_mode(Mode.INITIALIZING)
         try:
@@ -87,20 +86,20 @@ class ExportedSystem(HostedInstance):
         self._stop_message = status.format_message()
 
     def step(self, time: float, size: float) -> str:
-        """Advance from `time` by `size` (s); empty text, or why the system wants the run to end.
+        """Advance from `time` by `size` (s); returns why the system asks to stop, or empty text.
 
-        A scheduled event that the end misses by a billionth of the step is at the end.
+        A scheduled event within a billionth of the step around its end belongs to the step.
 
         Raises
         ------
         StateError
-            The step cannot be made; nothing has changed.
+            The step is not allowed; nothing has changed.
         SimulationError
-            The system could not go on; the State is the last good one.
+            The step failed; the State is the last valid one.
         """
-        # in the usual case nothing that is checked can be wrong, and steps may be short
-        usual = self.mode is Mode.STEPPING and self.stop_time is None and time == self.state.time
-        if not usual or not 0.0 < size < math.inf:
+        # steps may be short, so in the usual case no time is spent on checks that cannot fail
+        is_usual = self.mode is Mode.STEPPING and self.stop_time is None and time == self.state.time
+        if not is_usual or not 0.0 < size < math.inf:
             self.check_step(time, size)
         assert self.simulator is not None
         if self.mode is Mode.ENDING:
@@ -109,7 +108,7 @@ class ExportedSystem(HostedInstance):
             return self._stop_message
         target, within = time + size, SAME_TIME * size
         if target > self.state.time:
-            if self._runs_python:  # else this is left out: it takes as long as a short step
+            if self._runs_python:  # otherwise left out: it takes as long as a short step
                 with use_registry(self.registry):
                     status = self.simulator.advance_to(target, within=within)
             else:
@@ -121,7 +120,7 @@ class ExportedSystem(HostedInstance):
         return ""
 
     def news(self) -> list[str]:
-        """The findings of the simulation since the last call, in sentences: see `Simulator.findings`."""
+        """The findings of the simulation since the last call, as sentences; see `Simulator.findings`."""
         if self.simulator is None or len(self.simulator.findings) == self._reported_findings:
             return []
         new = self.simulator.findings[self._reported_findings :]
@@ -146,14 +145,14 @@ class ExportedSystem(HostedInstance):
                 state,
                 integrator=self.interface.integrator,
                 accuracy=state.accuracy,
-                event_limit=0,  # a host has no use for them
+                event_limit=0,  # no host reads the records of events
                 **self.interface.integrator_options,
             )
 
     def _initialized_state(self) -> cosim.State:
-        """The State at the end of the initialization, if it ended with the present values: a trial on a copy.
+        """The State as the initialization would leave it with the present values, computed on a copy.
 
-        Then what remembers (a delay, a held sample) has its first values. Where that fails, the State itself.
+        In it delays and held samples have their first values. If the initialization fails, the State itself.
         """
         if self._trial is None:
             trial = self.state.copy()
@@ -175,7 +174,7 @@ class ExportedSystem(HostedInstance):
         if plan is None:
             plan = self._plans[key] = self._plan(kind, references)
         stage, places, frames = plan
-        # while it initializes, what is computed is read from another State than what was set
+        # during initialization computed values are read from another State than those that were set
         if self.mode is Mode.INITIALIZING and len(references) > 1:
             return [self.get(kind, [reference])[0] for reference in references]
         state = self.state
@@ -200,14 +199,14 @@ class ExportedSystem(HostedInstance):
         return values
 
     def _need_whole(self, kind: str, references: list[int], values: list[float]) -> None:
-        """Raise where a component has computed no whole number."""
+        """Raise `StateError` if a component has computed a value that is not a whole number."""
         for reference, value in zip(references, values, strict=True):
             if not math.isfinite(value) or value != math.floor(value):
                 name = self.find_variable(kind, reference).name
                 raise cosim.StateError(f"{name} is {value!r}, which is not an integer")
 
     def _plan(self, kind: str, references: list[int]) -> Plan:
-        """The plan for reading these variables; cached, since hosts read the same ones again and again."""
+        """The plan for reading these variables; `get` caches it, since hosts repeat their calls."""
         variables = [self.find_variable(kind, reference) for reference in references]
         stage = max((v.stage for v in variables), default=0)
         frames = [(i, v.angle) for i, v in enumerate(variables) if v.angle is not None]
@@ -216,16 +215,16 @@ class ExportedSystem(HostedInstance):
     def set(self, kind: str, references: list[int], values: list[Any]) -> dict[int, Exception]:
         """Set inputs, parameters or, before initialization, start values.
 
-        A value that is there already changes nothing, so nothing is computed again, and it is taken at any
-        time. Where one value is refused, none is set. What parameters are together, and whether all can be
-        computed with them here and now, is judged once all are written; before the simulation begins values
-        may come one by one, so then it is judged when the initialization ends, unless the call sets
-        everything that the check reads.
+        A value that equals the present one changes nothing: it is accepted at any time, and nothing is
+        computed again. If one value is refused, none is set. Parameters are checked together, with all values
+        of the call. During a run everything must be computable with them. Before it values may come one by
+        one, so that a failed check counts only if the call has set everything that the check reads; otherwise
+        the end of the initialization decides.
 
         Returns
         -------
         dict of int to Exception
-            For each value reference that was refused, why.
+            The reason of each refusal, by value reference.
         """
         refused: dict[int, Exception] = {}
         variables: dict[int, FmuVariable] = {}
@@ -254,44 +253,45 @@ class ExportedSystem(HostedInstance):
         return refused
 
     def _with_whole_frames(self, changed: list[Change]) -> list[Change]:
-        """The changes with the twelve numbers of a frame in place of its angles, together for one call."""
+        """The changes, with the twelve numbers of a frame in place of the angles that the call sets."""
         angles: dict[str, dict[int, float]] = {}
         for _, variable, value in changed:
             if variable.angle is not None:
                 angles.setdefault(variable.path, {})[variable.angle] = value
         if not angles:
             return changed
-        whole = {}
+        poses = {}
         for path, values in angles.items():
             pose = self.state[path].tolist()
             for _, variable, value in changed:  # positions that are set in the same call
                 for i in range(9, 12):
                     pose[i] = value if variable.path == f"{path}[{i}]" else pose[i]
-            finite = all(map(math.isfinite, values.values()))
-            whole[path] = with_angles(pose, values) if finite else [math.nan] * POSE_SIZE
-        return [(r, v, value if v.angle is None else whole[v.path]) for r, v, value in changed]
+            are_finite = all(map(math.isfinite, values.values()))
+            poses[path] = with_angles(pose, values) if are_finite else [math.nan] * POSE_SIZE
+        return [(r, v, value if v.angle is None else poses[v.path]) for r, v, value in changed]
 
     def _fault(self, parameters: list[tuple[FmuVariable, Any]], written: Collection[int]) -> Exception | None:
-        """Why parameters do not fit together; None where they do, or may when others have followed."""
+        """Why the parameters are inconsistent; None if they are not, or may not be after further calls."""
         trial = self.state.copy()
         for variable, value in parameters:
             trial[variable.path] = value
-        begins = self.is_before_steps
-        try:  # while it runs they have to fit what it has come to as well, such as what a delay remembers
-            trial.realize(cosim.Stage.INSTANCE if begins else cosim.Stage.REPORT)
+        is_before_steps = self.is_before_steps
+        try:  # during a run they must also be consistent with the current state, such as a delay's history
+            trial.realize(cosim.Stage.INSTANCE if is_before_steps else cosim.Stage.REPORT)
         except cosim.SimulationError as error:
-            if begins and not self._is_decided(trial, written):
+            if is_before_steps and not self._is_decided(trial, written):
                 return None
             return cosim.StateError(error.reason)
         return None
 
     def _is_decided(self, trial: cosim.State, written: Collection[int]) -> bool:
-        """Whether a call has set all that the refusing check reads."""
+        """Whether the call has set all parameters that a failed check reads."""
         *_, cache = self.system.arrays(trial)
         settable = {v.offset for v in self.interface.variables if v.array == "p" and v.is_settable}
         failed = [check for check in self.system.checks if check.sentence(cache)]
         return any(
-            settable & {at for s in check.reads for at in s.elements} <= set(written) for check in failed
+            settable & {place for slot in check.reads for place in slot.elements} <= set(written)
+            for check in failed
         )
 
     def _settable(self, kind: str, reference: int) -> FmuVariable:
@@ -300,11 +300,11 @@ class ExportedSystem(HostedInstance):
         return variable
 
     def _need_open(self, variable: FmuVariable) -> None:
-        """Raise where a variable may not be given a new value now."""
+        """Raise `StateError` if a variable may not get a new value now."""
         is_open = variable.causality in ("input", "parameter") and variable.variability != "fixed"
         self.check_open(variable, is_open=is_open)
 
-    # the whole state
+    # saved states
 
     def save(self) -> bytes:
         """The state on which all later results depend, as bytes for another process."""
@@ -312,12 +312,12 @@ class ExportedSystem(HostedInstance):
         return MAGIC + json.dumps(header).encode() + b"\n" + self.state.to_bytes()
 
     def restore(self, saved: bytes) -> None:
-        """Restore a state that `save` returned, of any instance of the same FMU.
+        """Restore a state that `save` of any instance of the same FMU has returned.
 
         Raises
         ------
         StateError
-            Not such bytes, damaged, or of another system.
+            The bytes are not a saved state, are damaged, or belong to another system.
         """
         if not saved.startswith(MAGIC):
             raise cosim.StateError("these are not the bytes of a state of this FMU")
@@ -331,7 +331,7 @@ class ExportedSystem(HostedInstance):
             raise cosim.StateError(f"the bytes of this state are damaged (mode {mode!r})")
         self.state = self.system.state_from_bytes(data)
         if self.mode is Mode.INSTANTIATED and self.stop_time is None:
-            self.stop_time = stop_time  # else it is what the host has told this instance
+            self.stop_time = stop_time  # otherwise the one that the host has set for this instance stays
         self.mode, self._trial = Mode(mode), None
         self.simulator = None if self.is_before_steps else self._make_simulator(self.state)
 
@@ -348,6 +348,6 @@ def _refusals(changes: list[Change], check: Callable[[FmuVariable, Any], object]
 
 
 def _runs_python(system: cosim.System) -> bool:
-    """Whether a step calls plain Python of a plugin, which may look something up in the registry."""
+    """Whether a step calls plain Python of a plugin, which may use the registry."""
     handlers = {(name, h.name) for name, part in system.parts.items() for h in part.handlers.values()}
     return any(block.is_python for block in system.blocks) or not handlers <= system.handler_blocks.keys()

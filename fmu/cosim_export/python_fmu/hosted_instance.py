@@ -1,4 +1,4 @@
-"""HostedInstance: the base of instances that run inside an FMU with Python, as a host calls them."""
+"""HostedInstance: the base of instances that run inside an FMU with Python; it checks the calls of a host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INTERFACE = "interface.json"
 REGISTRY = "registry.json"
 """Files among the resources of every FMU with Python inside."""
 SET_AS = {"Enumeration": "Integer"}
-"""Types as which variables of other types are read and set."""
+"""Types whose variables are read and set by the functions of another type."""
 VALUES: dict[str, type] = {"Real": float, "Integer": int, "Boolean": bool, "String": str}
 """The types of the values that a host receives."""
 
@@ -32,9 +32,9 @@ class Mode(StrEnum):
 
 
 class HostedInstance:
-    """An instance of an FMU that runs in a Python interpreter: what a host may call in which mode.
+    """An instance of an FMU that runs in a Python interpreter: checks which calls each mode allows.
 
-    A subclass holds what is simulated: `step`, `get`, `set`, `save` and `restore`.
+    A subclass holds the system, and has `step`, `get`, `set`, `save` and `restore`.
 
     Parameters
     ----------
@@ -74,14 +74,14 @@ class HostedInstance:
         return self.mode in (Mode.INSTANTIATED, Mode.INITIALIZING)
 
     def need_mode(self, *allowed: Mode) -> None:
-        """Raise `StateError` where a call is not allowed in the present mode."""
+        """Raise `StateError` if a call is not allowed in the present mode."""
         if self.mode not in allowed:
             raise cosim.StateError(
                 f"not allowed here: the instance is {self.mode}, needs to be {' or '.join(allowed)}"
             )
 
     def check_step(self, time: float, size: float) -> None:
-        """Raise `StateError` where a step from `time` by `size` (s) cannot be made."""
+        """Raise `StateError` if a step from `time` by `size` (s) is not allowed."""
         if self.mode is Mode.STOPPED:
             raise cosim.StateError(
                 f"the simulation ended at t = {self.time!r} s; call fmi2Reset or restore a saved state"
@@ -107,7 +107,7 @@ class HostedInstance:
             )
 
     def find_variable(self, kind: str, reference: int) -> FmuVariable:
-        """The variable with a value reference; `StateError` where there is none of this FMI type."""
+        """The variable with a value reference; `StateError` if there is none of this FMI type."""
         count = len(self.interface.variables)
         if not 0 <= reference < count:
             raise cosim.StateError(
@@ -119,12 +119,12 @@ class HostedInstance:
         return variable
 
     def check_settable(self, variable: FmuVariable) -> None:
-        """Raise `StateError` where a variable can never be set."""
+        """Raise `StateError` if a variable can never be set."""
         if not variable.is_settable:
             raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
 
     def check_open(self, variable: FmuVariable, *, is_open: bool) -> None:
-        """Raise `StateError` where a variable may not be given a new value now.
+        """Raise `StateError` if a variable may not get a new value now.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class HostedInstance:
 
 
 def check_experiment(start: float, stop: float | None, tolerance: float | None) -> None:
-    """Raise `StateError` where start and stop time (s), or the tolerance, make no sense."""
+    """Raise `StateError` if start time, stop time (s) or tolerance is invalid."""
     if tolerance is not None and not 0.0 < tolerance < 1.0:
         raise cosim.StateError(f"the tolerance is {tolerance!r}, needs to be between 0 and 1")
     if not math.isfinite(start):

@@ -71,7 +71,7 @@ def inner_imports(module: str) -> set[str]:
 
 
 def inner_imports_of_all(module: str, visited: set[str]) -> set[str]:
-    """The same, of all modules of its package that a module needs to be imported."""
+    """`inner_imports` of a module and of all modules of its package that it imports, directly or not."""
     if module in visited:
         return set()
     visited.add(module)
@@ -97,7 +97,7 @@ def _imports_of(module: str) -> tuple[_Import, ...]:
 
 @functools.cache
 def _all_imports(source: str) -> tuple[_Import, ...]:
-    """The imports of a file's text; modules that re-export read the same files."""
+    """The import statements of a file's text; cached, since several modules import the same files."""
 
     def walk(node: ast.AST, in_function: bool, may_fail: bool) -> Iterator[_Import]:
         if isinstance(node, ast.Import):
@@ -108,7 +108,7 @@ def _all_imports(source: str) -> tuple[_Import, ...]:
             may_fail = True
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             in_function = True
-        for blocks in BLOCKS:  # statements alone: most of a tree are expressions
+        for blocks in BLOCKS:  # visits statements only: most nodes of a tree are expressions
             for child in getattr(node, blocks, ()):
                 yield from walk(child, in_function, may_fail)
 

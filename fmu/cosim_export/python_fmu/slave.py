@@ -1,14 +1,14 @@
 """The code inside an exported FMU: it checks its environment, and answers pythonfmu's calls.
 
-Its text is copied into the FMU under a name of its own, since Python keeps one module of a name in a
-process; a script beside it makes the class. So it uses nothing but the standard library before the checks
-are done. After them the packages of ours are those in the process already, when they are the same, or
-the installed ones, when they are identical, or else those in the FMU.
+The text of this one file is copied into the FMU under a unique name, since Python keeps one module of a name
+in a process; a script beside it makes the class. So it uses only the standard library until the checks are
+done. After them our packages are those that the process has loaded, if they are the same, or the installed
+ones, if they are identical, or else those in the FMU.
 
-pythonfmu 0.7 turns an exception that leaves any method into a fatal status and then frees its objects
-twice, which kills some hosts. Where its library is mended (see `patch_library`) an exception is an error
-status and no more. Elsewhere only the constructor lets one out, and only where there is no instance yet:
-everything else is logged, and the next step answers "discard".
+pythonfmu 0.7 turns an exception that leaves any method into a fatal status and then frees its objects twice,
+which crashes some hosts. If its library is patched (see `patch_library`), an exception is only an error
+status. Otherwise only the constructor raises, and only if there is no instance yet: all other errors are
+logged, and the next step answers "discard".
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from importlib.machinery import ExtensionFileLoader, ModuleSpec
 def share_libpython() -> None:
     """Make the symbols of Python visible to extension modules if the host is not a Python program.
 
-    Such a host loads pythonfmu's library, and libpython with it, for that library alone; extension modules,
-    which do not name libpython, then lack its symbols. Loading libpython once more, for all, is a job for
-    ctypes, which is such a module; the loader of extension modules itself does it as well.
+    Such a host loads pythonfmu's library, and libpython with it, with symbols that only this library sees;
+    extension modules, which do not name libpython, then lack its symbols. The remedy is to load libpython
+    again with global symbols. ctypes could do that but is such a module itself; the loader of extension
+    modules can, too.
     """
     try:
         import _ctypes  # noqa: F401
@@ -63,15 +64,11 @@ from typing import Any  # noqa: E402
 MANIFEST = "manifest.json"
 FRAMEWORK = "cosim"
 STAMP = "__cosim_fmu__"
-SELF_EXPLAINING = (
-    "StateError",
-    "LookUpError",
-)  # of ours, when they have no other cause: the caller is at fault
-
+SELF_EXPLAINING = ("StateError", "LookUpError")
+"""Errors of ours that the caller causes, if they have no other cause; they need no traceback."""
 
 released_by_pythonfmu: list[dict[str, Any]] = []
-"""The script's namespace, once for each instantiation: each time pythonfmu releases a reference to it that it
-does not own."""
+"""References to the script's namespace, one for each instantiation: pythonfmu releases one too many."""
 
 
 class RefusalError(Exception):
@@ -103,7 +100,7 @@ def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
 
 
 def source_files(source: Path) -> list[Path]:
-    """The Python files of a package or module, sorted, without caches and what is for tests alone."""
+    """The Python files of a package or module, sorted, without caches and files for tests."""
     if source.is_file():
         return [source]
     files = [path for path in source.rglob("*.py") if not is_left_out(path.relative_to(source.parent))]
@@ -114,14 +111,15 @@ def is_left_out(path: Path) -> bool:
     """Whether a file of a package, relative to the folder that holds the package, stays out of an FMU."""
     is_ours = path.parts[0].partition("_")[0] == FRAMEWORK
     is_kit = is_ours and path.parts[1:2] == ("testing",)
-    is_text = is_ours and path.match("shipped/texts-*")  # native FMUs are made of them
+    is_text = is_ours and path.match("shipped/texts-*")  # only the export of native FMUs reads them
     return "__pycache__" in path.parts or is_kit or is_text or path.suffix == ".pyc"
 
 
 def create_instance(resources: Path) -> Any:
-    """Check the process, load the packages and make the instance of what is in `resources`.
+    """Check the process, load the packages and create the instance from the files in `resources`.
 
-    The manifest names its class: `ExportedSystem` for a model, or another class with its methods.
+    The manifest names the class of the instance: `ExportedSystem` for a model, or another one with its
+    methods.
 
     Parameters
     ----------
@@ -131,7 +129,7 @@ def create_instance(resources: Path) -> Any:
     Raises
     ------
     RefusalError
-        All that is missing or does not fit, in one text.
+        Everything that is missing or conflicts, in one text.
     """
     manifest = json.loads((resources / MANIFEST).read_text("utf-8"))
     _check_process(manifest)
@@ -185,17 +183,17 @@ def _can_import(name: str) -> bool:
 
 
 def _conflict(row: dict[str, str]) -> list[str]:
-    """Why the package of this name that the process holds already does not fit."""
+    """Why the package of this name that the process has loaded conflicts with the one of the FMU."""
     module = sys.modules.get(row["name"])
     if module is None:
         return []
     version, digest = getattr(module, STAMP, None) or (_version(module, row), "")
     if row["version"]:
-        same = version == row["version"]
+        is_same = version == row["version"]
     else:
         version = digest = digest or _digest_of(module)
-        same = digest == row["digest"]
-    if same:
+        is_same = digest == row["digest"]
+    if is_same:
         return []
     made_with = row["version"] or f"a version with the digest {row['digest'][:12]}"
     loaded = (version if row["version"] else version[:12]) or "unknown"
@@ -230,15 +228,15 @@ def _digest_of(module: Any) -> str:
 
 
 @contextmanager
-def _search_path(resources: Path, wanted: list[dict[str, str]]) -> Iterator[None]:
-    """Put `resources` first in ``sys.path``, or last if identical packages are installed."""
+def _search_path(resources: Path, packages: list[dict[str, str]]) -> Iterator[None]:
+    """Put `resources` first in ``sys.path``, or last if no other versions of the packages are installed."""
     entries = list(sys.path)
     folder = str(resources)
-    others = [entry for entry in entries if entry != folder]
-    sys.path[:] = others
+    other_folders = [entry for entry in entries if entry != folder]
+    sys.path[:] = other_folders
     try:
-        can_wait = all(_is_harmless(row) for row in wanted)
-        sys.path[:] = [*others, folder] if can_wait else [folder, *others]
+        may_be_last = all(_is_harmless(row) for row in packages)
+        sys.path[:] = [*other_folders, folder] if may_be_last else [folder, *other_folders]
         importlib.invalidate_caches()
         yield
     finally:
@@ -246,7 +244,7 @@ def _search_path(resources: Path, wanted: list[dict[str, str]]) -> Iterator[None
 
 
 def _is_harmless(row: dict[str, str]) -> bool:
-    """Whether the environment has no other package of this name: the very same one, or none."""
+    """Whether the environment has an identical package of this name, or none."""
     spec = importlib.util.find_spec(row["name"]) if _can_import(row["name"]) else None
     if spec is None:
         return True
@@ -268,7 +266,7 @@ def _restore_path(name: str, resources: Path) -> None:
 
 
 def _keep_sources(resources: Path) -> None:
-    """Keep the sources of modules from `resources` readable when that folder is removed."""
+    """Store the sources of modules from `resources`, so that tracebacks show them when the folder is gone."""
     inside = str(resources)
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
@@ -288,11 +286,11 @@ def create_slave_class() -> type:
 
 
 class SlaveCalls:
-    """The methods that pythonfmu calls of an instance; `create_slave_class` adds its class `Fmi2Slave`.
+    """The methods of an instance that pythonfmu calls; `create_slave_class` adds its class `Fmi2Slave`.
 
-    What goes wrong in a call is logged with its traceback. Where the library answers an exception by
-    fmi2Error one is raised; elsewhere the fault is kept and every further step answers "discard" until
-    the same call goes well.
+    An error in a call is logged with its traceback. If the library answers an exception by fmi2Error, it is
+    raised; otherwise the fault is stored, and every further step answers "discard" until the same call
+    succeeds.
     """
 
     instance_name: str  # set by pythonfmu
@@ -305,14 +303,16 @@ class SlaveCalls:
         resources = arguments["resources"]
         # Pythonfmu puts the folder into the search path when it instantiates, not when it resets.
         is_reset = resources not in sys.path
-        if "logger" in arguments:  # the library, and not its builder, which takes the folder out again
+        if (
+            "logger" in arguments
+        ):  # called by the library, not by pythonfmu's builder, which restores the path
             sys.path[:] = [entry for entry in sys.path if entry != resources]
         self._can_raise = False
         try:
             self._can_raise = answers_errors(Path(resources))
             self._instance = create_instance(Path(resources))
         except BaseException as error:
-            # After a failed reset pythonfmu frees what it has freed already, so it has to be a fault.
+            # After an exception in a reset pythonfmu would free its objects twice: it is stored as a fault.
             if not is_reset:
                 raise RefusalError(_text(error)) from error
             self._faults["fmi2Reset"] = str(error) or type(error).__name__
@@ -321,7 +321,7 @@ class SlaveCalls:
             self.modelName = self._instance.interface.identifier
             self.description = self._instance.interface.about.get("description")
 
-    # life
+    # the life cycle
 
     def setup_experiment(self, start: float, stop: float | None, tolerance: float | None) -> None:
         self._call("fmi2SetupExperiment", lambda i: i.setup(start, stop, tolerance))
@@ -353,12 +353,12 @@ class SlaveCalls:
 
     # values
 
-    def _get(self, function: str, kind: str, instead: Any, vrs: list[int]) -> list[Any]:
+    def _get(self, function: str, kind: str, default: Any, vrs: list[int]) -> list[Any]:
         try:
             return list(self._instance.get(kind, vrs))
         except BaseException as error:
             self._raise_or_report(function, error)
-            return [instead] * len(vrs)
+            return [default] * len(vrs)
 
     def _set(self, function: str, kind: str, vrs: list[int], values: list[Any]) -> None:
         try:
@@ -382,11 +382,11 @@ class SlaveCalls:
     set_boolean = partialmethod(_set, "fmi2SetBoolean", "Boolean")
 
     def set_string(self, vrs: list[int], values: list[str]) -> None:
-        # Text that is not UTF-8 is a hole in the list, which nothing may read.
-        is_whole = len(gc.get_referents(values)) == len(vrs)
-        self._set("fmi2SetString", "String", vrs, list(values) if is_whole else ["\ufffd"] * len(vrs))
+        # For text that is not UTF-8 pythonfmu leaves a null pointer in the list, and reading it would crash.
+        is_complete = len(gc.get_referents(values)) == len(vrs)
+        self._set("fmi2SetString", "String", vrs, list(values) if is_complete else ["\ufffd"] * len(vrs))
 
-    # the whole state
+    # saved states
 
     def _get_fmu_state(self) -> bytes:
         try:
@@ -412,7 +412,7 @@ class SlaveCalls:
     # faults
 
     def _call(self, function: str, call: Callable[[Any], Any]) -> None:
-        """Make a call. Where it cannot be answered by an error, a fault stays until it goes well."""
+        """Make a call. If it fails and cannot return an error, a fault is stored until it succeeds."""
         try:
             call(self._instance)
         except BaseException as error:
@@ -423,12 +423,12 @@ class SlaveCalls:
             self._faults.pop(function, None)
 
     def _raise_or_report(self, function: str, *errors: BaseException) -> None:
-        """Raise what went wrong where that is answered by an error (and logged), else log it."""
+        """Log the errors, and raise them if the library answers exceptions by an error status."""
         text = "\n".join(f"{function}: {_text(error)}" for error in errors)
         if not self._can_raise:
             self._report("error", text)
             return
-        # Not into the queue: pythonfmu would empty it, and call the host, while an exception is set.
+        # Not through the queue: pythonfmu would empty it, and call the host, while an exception is set.
         self._log(text)
         raise RefusalError(text) from errors[0]
 
@@ -446,7 +446,7 @@ class SlaveCalls:
 
 
 def _text(error: BaseException) -> str:
-    """An error in a sentence, then its place, unless the sentence says all."""
+    """The message of an error, with its traceback unless the message explains itself."""
     sentence = str(error) or type(error).__name__
     if isinstance(error, RefusalError) or (
         type(error).__name__ in SELF_EXPLAINING and error.__cause__ is None
@@ -457,5 +457,5 @@ def _text(error: BaseException) -> str:
 
 
 def _loggable(text: str) -> str:
-    """Text as FMI's logger takes it: UTF-8, and a format for printf."""
+    """Text for FMI's logger: valid UTF-8, and escaped as a format of printf."""
     return text.encode("utf-8", "replace").decode().replace("\0", " ").replace("%", "%%")

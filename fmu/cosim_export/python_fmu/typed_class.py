@@ -1,4 +1,4 @@
-"""A class that was typed into a notebook or a script, as a module that another process can import."""
+"""Turns a class that was typed into a notebook or a script into a module that another process can import."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ TYPED = "__main__"
 
 
 class TypedClass:
-    """The source of a class of ``__main__``, with all that it needs from there.
+    """The source of a class of ``__main__``, with everything that it needs from there.
 
-    These are its bases and helper functions that were typed, too, what was imported, and numbers, texts,
-    tuples and arrays of numbers. The module is imported at once, which shows that nothing is missing.
+    That is its bases and helper functions that were typed, too, imports, and numbers, texts, tuples and
+    arrays of numbers. The module is imported at once, which shows that nothing is missing.
 
     Parameters
     ----------
     cls : type
-        At the top of ``__main__``.
+        A class at the top level of ``__main__``.
 
     Attributes
     ----------
     module : str
-        Its name follows from its text: two FMUs in one process do not meet under one name.
+        Its name contains a digest of its text, so that two FMUs in one process do not share a name.
     source : str
     cls : type
         The class of the new module.
@@ -46,7 +46,7 @@ class TypedClass:
     Raises
     ------
     ModelError
-        With each thing that cannot be written down.
+        For each object that cannot be written as source.
     """
 
     def __init__(self, cls: type[Any]) -> None:
@@ -89,7 +89,7 @@ class TypedClass:
         return cls
 
     def _add_definition(self, name: str, value: Any) -> None:
-        """Add a class or function that the user typed, behind those that it needs."""
+        """Add a class or function that the user typed, after those that it needs."""
         if name in self._written:
             return
         text = _definition(value)
@@ -100,7 +100,7 @@ class TypedClass:
             for base in value.__bases__:
                 if base.__module__ == TYPED and self._globals.get(base.__name__) is not base:
                     self._refuse(base.__name__, f"it was defined again after '{name}': run that cell again")
-        self._written[name] = ""  # what calls itself does not come here twice
+        self._written[name] = ""  # ends the recursion for definitions that use themselves
         for used in _global_names(text):
             if used != name:
                 self._add(used)
@@ -139,7 +139,7 @@ class TypedClass:
 
 
 def _definition(value: Any) -> str | None:
-    """The statement that defined a class or a function, None where its text is not known."""
+    """The statement that defined a class or a function, None if its text is unknown."""
     for function in _functions(value):
         try:
             lines, _ = inspect.findsource(function)
@@ -159,7 +159,7 @@ def _definition(value: Any) -> str | None:
 
 
 def _statement(value: Any, lines: list[str], line: int | None = None) -> str | None:
-    """The definition of this name in a text, at a line; the last one without."""
+    """The definition of a class or function in a text that contains `line`; by default the last one."""
     kind = ast.ClassDef if inspect.isclass(value) else ast.FunctionDef
     if not any(value.__name__ in line for line in lines):
         return None
@@ -170,9 +170,9 @@ def _statement(value: Any, lines: list[str], line: int | None = None) -> str | N
     definition = None
     for node in ast.walk(tree):
         if isinstance(node, kind) and node.name == value.__name__:
-            begins = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            if line is None or begins <= line <= (node.end_lineno or 0):
-                definition = textwrap.dedent("".join(lines[begins - 1 : node.end_lineno]))
+            first_line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if line is None or first_line <= line <= (node.end_lineno or 0):
+                definition = textwrap.dedent("".join(lines[first_line - 1 : node.end_lineno]))
     return definition
 
 
@@ -188,7 +188,7 @@ def _functions(value: Any) -> Iterator[types.FunctionType]:
 
 
 def _global_names(text: str) -> list[str]:
-    """Names that a definition takes from its module, in any of its scopes."""
+    """Names that a definition reads from its module, in any of its scopes."""
     names: dict[str, None] = {}
 
     def walk(table: symtable.SymbolTable, top: bool) -> None:
@@ -204,7 +204,7 @@ def _global_names(text: str) -> list[str]:
 
 
 def _import(name: str, value: Any) -> str:
-    """The statement that imports a value, empty for what is in no module."""
+    """The statement that imports a value; empty if no module contains it under its name."""
     if isinstance(value, types.ModuleType):
         return f"import {value.__name__} as {name}" if value.__name__ != name else f"import {name}"
     module, original = getattr(value, "__module__", None), getattr(value, "__name__", "")
@@ -216,7 +216,7 @@ def _import(name: str, value: Any) -> str:
 
 
 def _literal(value: Any) -> str | None:
-    """Text that is this value; None where there is none."""
+    """The value as a Python expression; None if it has no such text."""
     if value is None or type(value) in (bool, int, str):
         return repr(value)
     if type(value) is float:

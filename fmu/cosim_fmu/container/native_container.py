@@ -12,11 +12,11 @@ import cosim
 from cosim.kit import lower
 from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.native.compilers import Platform
 from cosim_export.native.description import describe
 from cosim_export.native.history_room import history_room
 from cosim_export.native.model_tables import ENTRY_POINTS, RAISED, model_tables
 from cosim_export.native.native_sources import COMMON, SHELL
+from cosim_export.native.platforms import Platform
 from cosim_export.native.source_files import compiled_files, source_files
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.container_interface import COUPLING

@@ -14,8 +14,8 @@ from cosim.kit import ARRAYS, ParticipantDescription
 from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 from cosim_export.native.c_tables import c_real, c_table, c_text, name_or_null
-from cosim_export.native.compilers import Platform
 from cosim_export.native.model_tables import ROLES
+from cosim_export.native.platforms import Platform
 from cosim_fmi.description.fmu_interface import FmuInterface as DeclaredFmu
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.scenario.scenario_conditions import Condition

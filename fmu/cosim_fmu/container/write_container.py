@@ -18,17 +18,13 @@ from cosim_export.interface.exported_interface import ExportedInterface
 from cosim_export.interface.model_description import CAPABILITIES
 from cosim_export.native.compilers import available_compilers, compilers_for
 from cosim_export.native.history_room import DEFAULT_ENTRIES
-from cosim_export.native.native_exporter import (
-    NativeFmuOptions,
-    native_choices,
-    needs_of,
-    write_native_fmu,
-)
+from cosim_export.native.native_archive import needs_of, write_native_fmu
+from cosim_export.native.native_exporter import NativeFmuOptions, native_choices
 from cosim_export.python_fmu.bundle import Bundle
 from cosim_export.python_fmu.hosted_instance import INTERFACE, REGISTRY
+from cosim_export.python_fmu.libpython import patchelf_for
 from cosim_export.python_fmu.python_archive import whole_manifest, write_python_fmu
-from cosim_export.python_fmu.pythonfmu_exporter import RecordingRegistry
-from cosim_export.python_fmu.pythonfmu_library import patchelf_for
+from cosim_export.python_fmu.recording_registry import RecordingRegistry
 from cosim_export.python_fmu.slave import MANIFEST
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.container.carried_scenario import FOLDER, CarriedScenario, carried_co_simulation, members

@@ -1,145 +1,45 @@
 """Steps of the backward differentiation formulas of orders 1 … 5, in the form of Shampine and Reichelt.
 
-The past is kept as backward differences of y at equal distances; when the step changes they are
-changed to the new distance by interpolation.
+The past is stored as backward differences of y, see `past_differences`.
 
 References
 ----------
 L. F. Shampine, M. W. Reichelt, "The MATLAB ODE suite", SIAM Journal on Scientific Computing 18 (1997), as
-in SciPy, scipy/integrate/_ivp/bdf.py: coefficients, change of distance, choice of order and step.
+in SciPy, scipy/integrate/_ivp/bdf.py: coefficients, choice of order and step.
 """
 
 from __future__ import annotations
 
 import math
 
-from cosim.kit import (
-    DONE,
-    MethodArrays,
-    Record,
-    has_corrections,
-    never_inlined,
-    redo_entry,
-    rows_of,
-    tangent_of,
-    width_of,
-)
+from cosim.kit import DONE, has_corrections, never_inlined, redo_entry, tangent_of
 from cosim_integrators.implicit.correction_sizes import set_weights, size_of_error, size_of_whole_attempt
 from cosim_integrators.implicit.driver import new_step
-from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
+from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, OK, OLD
 from cosim_integrators.implicit.implicit_start import continue_implicit_run
 from cosim_integrators.implicit.matrices import make_matrices
-from cosim_integrators.implicit.newton import power, solve_stage, tangent_method
+from cosim_integrators.implicit.newton import power, solve_stage
 from cosim_integrators.implicit.noise_of_derivatives import (
     measure_at_once,
     measure_rounding_of_differences,
 )
+from cosim_integrators.implicit.past_differences import (
+    DIFFERENCES,
+    BackwardMethod,
+    advance_differences,
+    load_differences,
+    predict_end,
+)
 from cosim_integrators.implicit.repeated_implicit_step import new_followed_step, new_redo
 from cosim_integrators.kit.start_of_run import set_first_step
-from cosim_integrators.kit.start_of_step import copy_values
 
-HIGHEST_ORDER = 5
-DIFFERENCES = HIGHEST_ORDER + 3
-CHANGE_SIZE = (HIGHEST_ORDER + 1) * (HIGHEST_ORDER + 1)
 LARGEST_GROWTH = 10.0
 LARGEST_SHRINK = 0.2
-LEAST_SIZE = 1e-10  # of an error, that the choice of a step reckons with
+LEAST_SIZE = 1e-10  # tolerances: the step control treats smaller errors as this one
 KEEP_BELOW = 1.2  # less growth than that is not worth new matrices
-NEARLY_EQUAL = 0.5  # by so much targets may change a step without a new choice of order and step
-SLOW_RATE = 0.3  # of convergence, from which on a new Jacobian pays (tried on van der Pol, HIRES and others)
-BACK = 2.0  # a step that a target made short may be followed by one so many times as long
-
-
-class BackwardNumbers(Record):
-    """The numbers of the method; behind them gamma, alpha and the error constants of orders 0 … 5."""
-
-    highest_order: float
-
-
-COEFFICIENTS_AT = NUMBERS_AT + width_of(BackwardNumbers)
-
-
-class BackwardMethod(ImplicitMethod):
-    """The arrays of the method.
-
-    The history are the differences of orders 0 … 7 at the distance of the last step: beyond the order of the
-    method by two. The vectors of the family are those at the distance of this step, and room for as many.
-    """
-
-    @property
-    def numbers(method):
-        """The numbers of the method: its highest order."""
-        return rows_of(BackwardNumbers, method.coefficients, NUMBERS_AT, 1)[0]
-
-    def gamma(method, order):
-        """1 + 1/2 + … + 1/order."""
-        return method.coefficients[COEFFICIENTS_AT + order]
-
-    def alpha(method, order):
-        """The leading coefficient of the formula."""
-        return method.coefficients[COEFFICIENTS_AT + HIGHEST_ORDER + 1 + order]
-
-    def error_constant(method, order):
-        """The error, over the difference of the next order."""
-        return method.coefficients[COEFFICIENTS_AT + 2 * (HIGHEST_ORDER + 1) + order]
-
-    @property
-    def differences(method):
-        """The differences at the distance of this step, one order after the other."""
-        return method.family(0, DIFFERENCES)
-
-    def difference(method, order):
-        """The difference of an order."""
-        return method.family(order, 1)
-
-    @property
-    def change(method):
-        """Room for the matrix of a change of distance."""
-        return method.work_numbers[method.work_numbers.shape[0] - CHANGE_SIZE :]
-
-    @property
-    def order(method):
-        """The present order; what was put back may hold any number."""
-        return int(min(max(method.memory.order, 1.0), float(HIGHEST_ORDER)))
-
-
-def fill_change(change, order, ratio):
-    """Fill in the matrix that brings differences of a polynomial to `ratio` times their distance."""
-    for i in range(order + 1):
-        for j in range(order + 1):
-            change[i * (order + 1) + j] = 0.0
-        for q in range(order + 1):
-            entry = change_entry(i, q, ratio)
-            for j in range(q, order + 1):  # below that change_entry(q, j, 1) is 0
-                change[i * (order + 1) + j] += entry * change_entry(q, j, 1.0)
-
-
-def change_distance(method, order, change):
-    """Bring the differences to another distance by the matrix `change`."""
-    differences = method.differences
-    room = method.family(DIFFERENCES, DIFFERENCES)
-    n = method.n
-    for j in range(order + 1):
-        changed = method.family(DIFFERENCES + j, 1)
-        factor = change[j]
-        difference = method.difference(0)
-        for m in range(n):
-            changed[m] = 0.0 + factor * difference[m]  # so that -0.0 is 0.0, as in other sums
-        for i in range(1, order + 1):
-            factor = change[i * (order + 1) + j]
-            difference = method.difference(i)
-            for m in range(n):
-                changed[m] += factor * difference[m]
-    for i in range((order + 1) * n):
-        differences[i] = room[i]
-
-
-def change_entry(i, j, ratio):
-    """Product over q = 1 … i of ``(q - 1 - ratio j) / q``."""
-    result = 1.0
-    for q in range(1, i + 1):
-        result *= (q - 1.0 - ratio * j) / q
-    return result
+NEARLY_EQUAL = 0.5  # steps whose lengths differ by at most this factor count as equal
+SLOW_RATE = 0.3  # of convergence, above which a new Jacobian pays (tried on van der Pol, HIRES and others)
+BACK = 2.0  # a step that a target made short may be followed by one that many times as long
 
 
 def order_of_next(method):
@@ -147,89 +47,7 @@ def order_of_next(method):
     return method.order + 1.0 if method.memory.last_step > 0.0 else 2.0
 
 
-def load_differences(method, step):
-    """Bring the differences to the distance of this step, and return the order."""
-    last = method.memory.last_step
-    order = 1 if last == 0.0 else method.order
-    if last != 0.0 and step != last:
-        fill_change(method.change, order, step / last)
-    bring_to_distance(method, step, last, order, method.change)
-    return order
-
-
-def bring_to_distance(method, step, last, order, change):
-    """Compute the differences at the distance of this step from those of the last one, of length `last`.
-
-    All results are linear in the history, the start and the slope.
-    """
-    differences = method.differences
-    start = method.start
-    if last == 0.0:
-        slope = method.slope
-        first = method.difference(1)
-        for i in range(differences.shape[0]):
-            differences[i] = 0.0
-        for m in range(method.n):
-            differences[m] = start[m]
-            first[m] = step * slope[m]
-        return
-    copy_values(method.family(0, order + 3), method.history)
-    for m in range(method.n):
-        differences[m] = start[m]
-    if step != last:
-        change_distance(method, order, change)
-        power = power_of_change(order, step / last)
-        next_difference = method.difference(order + 1)
-        last_difference = method.difference(order + 2)
-        for m in range(method.n):  # these are for estimates of errors alone
-            next_difference[m] *= power
-            last_difference[m] *= power * (step / last)
-
-
-def power_of_change(order, ratio):
-    """The factor of the difference of the next order when the distance changes by `ratio`."""
-    power = 1.0
-    for _ in range(order + 1):
-        power *= ratio
-    return power
-
-
-@tangent_of(load_differences, with_values=True)
-def load_differences_and_tangents(method, step, method_dot, step_dot):
-    """Load the differences of values and of tangents; the lengths of steps do not vary."""
-    order = load_differences(method, step)
-    arrays_dot = MethodArrays(*method_dot)
-    tangents = tangent_differences(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
-    bring_to_distance(tangents, step, method.memory.last_step, order, method.change)
-    return order
-
-
-def tangent_differences(method, memory_dot, work_dot):
-    """A method whose memory and work are tangents; its other arrays do not vary."""
-    return BackwardMethod(*tangent_method(method, memory_dot, work_dot))
-
-
-def predict_end(method, y, order):
-    """Write the end of a step that the past predicts into `y`, and the base of its equation into ``base``."""
-    base = method.base
-    predicted = method.imaginary
-    n = method.n
-    copy_values(predicted, method.difference(0))
-    for m in range(n):
-        base[m] = 0.0  # first what the past gives
-    for i in range(1, order + 1):
-        difference = method.difference(i)
-        gamma = method.gamma(i)
-        for m in range(n):
-            predicted[m] += difference[m]
-            base[m] += gamma * difference[m]
-    alpha = method.alpha(order)
-    for m in range(n):
-        base[m] = predicted[m] - base[m] / alpha
-        y[m] = predicted[m]
-
-
-@never_inlined  # in one piece with the step, numbers that each loop needs lie in memory
+@never_inlined  # inlined into the step, the compiler would keep the numbers of inner loops in memory
 def attempt_differences(system, method, t, t_end):
     """Solve for the end of a step, `y`, and estimate its error; see `driver`."""
     attempt = method.attempt
@@ -286,7 +104,9 @@ def accept_differences(system, method, t, t_end, ideal):
     memory.order = float(order)
     following = ideal
     if not method.is_controlled:
-        if memory.equal_steps > order and order < min(2.0, method.numbers.highest_order):
+        if memory.equal_steps > order and order < min(
+            2.0, method.numbers.highest_order
+        ):  # fixed steps: order 2
             memory.order = order + 1.0
             memory.equal_steps = 0.0
     elif memory.equal_steps > order:
@@ -298,57 +118,25 @@ def accept_differences(system, method, t, t_end, ideal):
     return following
 
 
-def advance_differences(method, y, order, loaded):
-    """Bring the differences to the end `y` of the step; write the dense output and the history.
-
-    The first `loaded` of them become the history.
-    """
-    bring_to_end(method, y, order, loaded, method.change)
-
-
-def bring_to_end(method, y, order, loaded, powers):
-    """Do what `advance_differences` says, with `powers` as room; results are linear in what is read."""
-    n = method.n
-    differences = method.differences
-    predicted = method.base
-    next_difference = method.difference(order + 1)
-    last_difference = method.difference(order + 2)
-    for m in range(n):
-        newest = y[m] - predicted[m]  # the difference of the next order, of the corrected end
-        last_difference[m] = newest - next_difference[m]
-        next_difference[m] = newest
-    for back in range(order + 1):
-        difference = method.difference(order - back)
-        above = method.difference(order - back + 1)
-        for m in range(n):
-            difference[m] += above[m]
-    for m in range(n):
-        differences[m] = y[m]
-    write_polynomial(method, order, powers)
-    history = method.history
-    for i in range(loaded * n):
-        history[i] = differences[i]
-
-
 def choose_order(method, y, order):
-    """Choose the neighbouring order that allows the longest step, and return by how much it may grow."""
+    """Choose among the present order and its neighbours; returns the factor by which the step may grow."""
     memory = method.memory
     attempt = method.attempt
     best = max(attempt.estimate, LEAST_SIZE)
     chosen = order
     error = method.error
-    for other in (order - 1, order + 1):
-        if 1 <= other <= method.numbers.highest_order:
+    for candidate in (order - 1, order + 1):
+        if 1 <= candidate <= method.numbers.highest_order:
             # the next difference is the error constant's factor: D^(k + 1) for order k
-            next_difference = method.difference(other + 1)
-            constant = method.error_constant(other)
+            next_difference = method.difference(candidate + 1)
+            constant = method.error_constant(candidate)
             for m in range(method.n):
                 error[m] = constant * next_difference[m]
             size = max(size_of_error(method, error, y, y, method.floors), LEAST_SIZE)
-            # whether the step that it allows is longer: both to the power of both exponents, without roots
-            if power(size, chosen + 1) < power(best, other + 1):
+            # the candidate allows the longer step: size^(-1/(candidate + 1)) > best^(-1/(chosen + 1))
+            if power(size, chosen + 1) < power(best, candidate + 1):
                 best = size
-                chosen = other
+                chosen = candidate
     growth = min(LARGEST_GROWTH, safety(attempt) * math.pow(best, -1.0 / (chosen + 1.0)))
     if attempt.rejected != 0.0:
         growth = min(1.0, growth)
@@ -361,47 +149,12 @@ def choose_order(method, y, order):
 
 @tangent_of(choose_order, with_values=True, leaves_fixed=True)
 def choose_order_of_values(method, y, order, method_dot, y_dot):
-    """Return 1 and choose nothing: a run with tangents repeats the orders of the run that it follows."""
+    """Return 1 and choose no order: a run with tangents repeats the orders of the run that it follows."""
     return 1.0
 
 
-def write_polynomial(method, order, powers):
-    """Write the interpolating polynomial as powers of s, s = 0 at the start and 1 at the end of the step.
-
-    It is sum_i D_i binomial(x + i - 1, i) with x = s - 1; the products are multiplied out.
-    """
-    set_empty_product(powers, order)
-    for i in range(1, order + 1):
-        multiply_by_factor(powers, i)
-        difference = method.difference(i)
-        for q in range(1, i):
-            part = method.dense(q - 1)
-            power = powers[q]
-            for m in range(method.n):
-                part[m] += power * difference[m]
-        highest = method.dense(i - 1)
-        power = powers[i]
-        for m in range(method.n):
-            highest[m] = 0.0 + power * difference[m]  # so that -0.0 is 0.0, as in other sums
-
-
-def set_empty_product(powers, order):
-    """Set the coefficients of s^0 … s^order to those of the product without factors, 1."""
-    for i in range(order + 1):
-        powers[i] = 0.0
-    powers[0] = 1.0
-
-
-def multiply_by_factor(powers, i):
-    """Multiply the polynomial with these coefficients by the factor of difference `i`, (s + i - 2) / i."""
-    for back in range(i + 1):
-        q = i - back
-        below = powers[q - 1] if q > 0 else 0.0
-        powers[q] = (below + (i - 2.0) * powers[q]) / i
-
-
 def continue_backward_run(system, method, t):
-    """Begin again at order 1, with a step as short as at the start of a run."""
+    """Restart after a jump at order 1, with a step as short as at the start of a run."""
     code = continue_implicit_run(system, method, t)
     if not method.is_controlled or method.n == 0:
         return code

@@ -1,10 +1,10 @@
 """LU decomposition of band matrices, real and complex.
 
-Of each row the columns from `lower` to the left of the diagonal to ``lower + upper`` to its right are stored:
-exchanges of rows move entries so far to the right. The arithmetic is that of `lu_factor` and `lu_solve` on
-the full matrix, in the same order and without zeros: the results are the same to the last bit, but where a
-real matrix is solved with. There rows wait for each other, and a division in each of them took half of the
-time: so of real matrices the reciprocals of the diagonal are stored.
+Each row is stored from `lower` columns left of the diagonal to ``lower + upper`` columns right of it:
+exchanges of rows move entries that far to the right. The arithmetic is that of the dense decompositions on
+the full matrix, in the same order and without the zeros, so that the results are equal to the last bit. The
+solution with a real matrix is an exception: there each row waits for the one before, and its division took
+half of the time. So for real matrices the reciprocals of the diagonal are stored.
 
 References
 ----------
@@ -26,8 +26,8 @@ def band_width(lower, upper):
 def factor_band(a, pivots, n, lower, upper):
     """Replace `a` (n rows of `band_width`) by its factors; 0, or 1 + the column without a pivot.
 
-    Of the diagonal of U the reciprocals are stored. `pivots` (n) gets the row that was exchanged with each
-    row, as a float.
+    The diagonal of U is stored as reciprocals. `pivots` (n) gets the row that was exchanged with each row, as
+    a float.
     """
     width = band_width(lower, upper)
     for k in range(n):
@@ -47,11 +47,11 @@ def factor_band(a, pivots, n, lower, upper):
         pivot_row = rows_of(float, a, first, count)
         if pivot != 0:
             first = (k + pivot) * width + lower - pivot
-            other = rows_of(float, a, first, count)
+            found_row = rows_of(float, a, first, count)
             for j in range(count):
                 exchanged = pivot_row[j]
-                pivot_row[j] = other[j]
-                other[j] = exchanged
+                pivot_row[j] = found_row[j]
+                found_row[j] = exchanged
         for i in range(1, below + 1):
             first = (k + i) * width + lower - i
             row = rows_of(float, a, first, count)
@@ -73,7 +73,7 @@ def solve_band(a, pivots, n, lower, upper, b):
         eliminate_with_exchanges(a, pivots, n, lower, width, b)
     elif lower > 0:
         eliminate_by_rows(a, n, lower, width, b)
-    x = 0.0  # the newest number is kept in a register: each row would wait for reading it back
+    x = 0.0  # the newest component stays in a register, so that the next row need not read it back
     for back in range(n):
         count = min(right_width, back) + 1
         row = rows_of(float, a, (n - 1 - back) * width + lower, count)
@@ -81,7 +81,7 @@ def solve_band(a, pivots, n, lower, upper, b):
         total = solved[0]
         for j in range(2, count):
             total -= row[j] * solved[j]
-        # the row below comes last, and scaled: what waits for it is a product and a difference
+        # the newest component comes last: only a product and a difference have to wait for it
         last = row[0] * row[1] * x if count > 1 else 0.0
         x = row[0] * total - last
         solved[0] = x
@@ -89,14 +89,14 @@ def solve_band(a, pivots, n, lower, upper, b):
 
 def has_exchanges(pivots, n):
     """Whether the decomposition has exchanged rows."""
-    exchanges = 0  # counted to the end: a loop without a way out compares several entries at once
+    exchanges = 0  # counted to the end: a loop without an early exit compares several entries at once
     for k in range(n):
         exchanges += 1 if pivots[k] != float(k) else 0
     return exchanges > 0
 
 
 def eliminate_by_rows(a, n, lower, width, b):
-    """Replace `b` by what L, without exchanges of rows, leaves of it."""
+    """Replace `b` by the solution x of L x = b, for a decomposition without exchanges of rows."""
     x = b[0]
     for k in range(1, n):
         count = min(lower, k)
@@ -110,7 +110,7 @@ def eliminate_by_rows(a, n, lower, width, b):
 
 
 def eliminate_with_exchanges(a, pivots, n, lower, width, b):
-    """Replace `b` by what L leaves of it: rows are exchanged between its columns."""
+    """Replace `b` by the solution x of L x = b; the columns of L alternate with exchanges of rows."""
     for k in range(n):
         pivot = int(pivots[k])
         x = b[pivot]
@@ -134,8 +134,8 @@ def factor_complex_band(a, pivots, n, lower, upper):
         best = abs(a[first]) + abs(a[first + 1])
         pivot = 0
         for i in range(1, below + 1):
-            other_first = 2 * ((k + i) * width + lower - i)
-            size = abs(a[other_first]) + abs(a[other_first + 1])
+            entry_at = 2 * ((k + i) * width + lower - i)
+            size = abs(a[entry_at]) + abs(a[entry_at + 1])
             if size > best:
                 best = size
                 pivot = i
@@ -145,11 +145,11 @@ def factor_complex_band(a, pivots, n, lower, upper):
         pivot_row = rows_of(float, a, first, 2 * count)
         if pivot != 0:
             first = 2 * ((k + pivot) * width + lower - pivot)
-            other = rows_of(float, a, first, 2 * count)
+            found_row = rows_of(float, a, first, 2 * count)
             for j in range(2 * count):
                 exchanged = pivot_row[j]
-                pivot_row[j] = other[j]
-                other[j] = exchanged
+                pivot_row[j] = found_row[j]
+                found_row[j] = exchanged
         re = pivot_row[0]
         im = pivot_row[1]
         square = re * re + im * im
@@ -220,9 +220,9 @@ def solve_band_transposed(a, pivots, n, lower, upper, b):
         x = b[k]
         for i in range(1, min(lower, back) + 1):
             x -= a[(k + i) * width + lower - i] * b[k + i]
-        at = int(pivots[k])
-        b[k] = b[at]
-        b[at] = x
+        pivot = int(pivots[k])
+        b[k] = b[pivot]
+        b[pivot] = x
 
 
 def solve_complex_band_transposed(a, pivots, n, lower, upper, b, c):
@@ -249,8 +249,8 @@ def solve_complex_band_transposed(a, pivots, n, lower, upper, b, c):
             first = 2 * ((k + i) * width + lower - i)
             x -= a[first] * b[k + i] - a[first + 1] * c[k + i]
             y -= a[first] * c[k + i] + a[first + 1] * b[k + i]
-        at = int(pivots[k])
-        b[k] = b[at]
-        c[k] = c[at]
-        b[at] = x
-        c[at] = y
+        pivot = int(pivots[k])
+        b[k] = b[pivot]
+        c[k] = c[pivot]
+        b[pivot] = x
+        c[pivot] = y

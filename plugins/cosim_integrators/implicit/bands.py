@@ -1,4 +1,4 @@
-"""Which matrices of Newton's method are kept as bands, and in which order of the states."""
+"""Decides whether the matrices of Newton's method are stored as bands, and in which order of the states."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 WIDEST = 160
-"""Entries of a row of a band at most; beyond, general sparse factors are faster."""
-OF_ALL = 0.5
-"""A band is at most so wide, in parts of the whole matrix."""
+"""The largest number of entries in a row of a band; for wider ones general sparse factors are faster."""
+LARGEST_SHARE = 0.5
+"""The largest width of a band, as a share of the whole matrix."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class Band:
 
 
 def find_band(starts: NDArray[np.int64], rows: NDArray[np.int64], may_reorder: bool) -> Band | None:
-    """The band of a Jacobian, where it is narrow.
+    """The band of a Jacobian, or None if it is not narrow.
 
     Parameters
     ----------
     starts, rows : ndarray of int64
-        Its structure, column by column.
+        Its structure: the index of the first entry of each column, and the row of each entry.
     may_reorder : bool
-        Whether states may be put in another order where their own gives no narrow band.
+        Whether states may be reordered if their own order gives no narrow band.
     """
     n = len(starts) - 1
     columns = np.repeat(np.arange(n), np.diff(starts))
@@ -59,16 +59,17 @@ def find_band(starts: NDArray[np.int64], rows: NDArray[np.int64], may_reorder: b
 
 
 def _band_of(order: NDArray[np.int64], rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Band:
-    away = order[rows] - order[columns]
-    return Band(int(away.max(initial=0)), int((-away).max(initial=0)), order.astype(np.int64))
+    below_diagonal = order[rows] - order[columns]
+    lower, upper = int(below_diagonal.max(initial=0)), int((-below_diagonal).max(initial=0))
+    return Band(lower, upper, order.astype(np.int64))
 
 
 def _is_narrow(band: Band, n: int) -> bool:
-    return band.width <= min(WIDEST, OF_ALL * n)
+    return band.width <= min(WIDEST, LARGEST_SHARE * n)
 
 
 def reverse_cuthill_mckee(n: int, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The place of each state in an order in which coupled ones lie near each other.
+    """The place of each state in an order in which coupled states are near each other.
 
     References
     ----------
@@ -80,41 +81,41 @@ def reverse_cuthill_mckee(n: int, rows: NDArray[np.int64], columns: NDArray[np.i
             neighbours[row].add(column)
             neighbours[column].add(row)
     degree = [len(coupled) for coupled in neighbours]
-    order_found: list[int] = []
+    states: list[int] = []
     is_placed = [False] * n
     for start in sorted(range(n), key=lambda i: degree[i]):
         if not is_placed[start]:
-            order_found += _levels(_far_end(start, neighbours, degree), neighbours, degree, is_placed)
+            states += _levels(_far_end(start, neighbours, degree), neighbours, degree, is_placed)
     order = np.empty(n, dtype=np.int64)
-    order[order_found[::-1]] = np.arange(n)
+    order[states[::-1]] = np.arange(n)
     return order
 
 
 def _far_end(start: int, neighbours: list[set[int]], degree: list[int]) -> int:
-    """A state at an end of those that are coupled with one."""
+    """A state as far as possible from others among those that are coupled with `start`."""
     height = -1
     while True:
         level, reached, depth = [start], {start}, 0
         while True:
-            following = {other for i in level for other in neighbours[i]} - reached
-            if not following:
+            next_level = {neighbour for i in level for neighbour in neighbours[i]} - reached
+            if not next_level:
                 break
-            reached |= following
-            level, depth = sorted(following), depth + 1
+            reached |= next_level
+            level, depth = sorted(next_level), depth + 1
         if depth <= height:
             return start
         height, start = depth, min(level, key=lambda i: degree[i])
 
 
 def _levels(start: int, neighbours: list[set[int]], degree: list[int], is_placed: list[bool]) -> list[int]:
-    """The states coupled with a state, level by level."""
-    listed, waiting = [], deque([start])
+    """The states coupled with `start`, level by level; they are marked as placed."""
+    states, waiting = [], deque([start])
     is_placed[start] = True
     while waiting:
         i = waiting.popleft()
-        listed.append(i)
-        for other in sorted(neighbours[i], key=lambda j: (degree[j], j)):
-            if not is_placed[other]:
-                is_placed[other] = True
-                waiting.append(other)
-    return listed
+        states.append(i)
+        for neighbour in sorted(neighbours[i], key=lambda j: (degree[j], j)):
+            if not is_placed[neighbour]:
+                is_placed[neighbour] = True
+                waiting.append(neighbour)
+    return states

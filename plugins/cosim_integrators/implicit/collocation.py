@@ -1,4 +1,4 @@
-"""Steps of Radau IIA methods: an attempt at a step, its error, and what the next one needs of it.
+"""Steps of Radau IIA methods: an attempt at a step, its error, and the acceptance of the step.
 
 References
 ----------
@@ -33,7 +33,7 @@ KEEP_BELOW = 1.2  # less growth than that is not worth new matrices
 
 
 def attempt_collocation(system, method, t, t_end):
-    """The end of a step into `y`, its error into `work`; see `driver`."""
+    """Compute the end of a step into `y` and its error into `work`; see `driver`."""
     numbers = method.numbers
     attempt = method.attempt
     step = t_end - t
@@ -61,10 +61,10 @@ def attempt_collocation(system, method, t, t_end):
 
 
 def compute_defect(method, step):
-    """Difference to an embedded formula, filtered so that stiff parts do not blow it up, into ``error``.
+    """Write the difference to an embedded formula into ``error``, filtered against stiff parts.
 
-    Of what is not stiff it shows by how much the collocation polynomial misses the derivative at the start,
-    over the shift; stored in ``base`` for the dense output.
+    In parts that are not stiff it is the difference between the derivative at the start and that of the
+    collocation polynomial, over the shift. It is copied to ``base`` for the dense output.
     """
     slope = method.slope
     error = method.error
@@ -82,10 +82,9 @@ def compute_defect(method, step):
 
 
 def estimate_error(system, method, t, step):
-    """Size of the error and factor for the next step.
+    """Compute the size of the error and the factor for the next step.
 
-    After a rejection, and where nothing is known of the past, a large estimate is filtered once more,
-    which costs an evaluation.
+    After a rejection, and in a first step, a large estimate is filtered once more, which costs an evaluation.
     """
     attempt = method.attempt
     exponent = method.numbers.exponent
@@ -114,7 +113,7 @@ def estimate_error(system, method, t, step):
 
 
 def accept_collocation(system, method, t, t_end, ideal):
-    """Store what the next step needs; its length, by the predictive controller."""
+    """Store dense output and history; returns the length of the next step, by the predictive controller."""
     memory = method.memory
     attempt = method.attempt
     parts = method.parts
@@ -122,19 +121,19 @@ def accept_collocation(system, method, t, t_end, ideal):
     n = method.n
     step = t_end - t
     z = method.z
-    missed = method.base
+    defect = method.base
     copy_values(method.history, z)
     attempt.degree = float(stages + 1)
     for q in range(stages + 1):
         part = method.dense(q)
         for m in range(n):
-            total = method.dense_correction(q) * missed[m]
+            total = method.dense_correction(q) * defect[m]
             if q < stages:
                 for i in range(stages):
                     total += parts[i, q] * z[i * n + m]
             part[m] = total
-    good = attempt.rate <= method.newton.refresh_rate
-    memory.jacobian_age = OLD if good else NO_JACOBIAN
+    converges_fast = attempt.rate <= method.newton.refresh_rate
+    memory.jacobian_age = OLD if converges_fast else NO_JACOBIAN
     following = ideal
     if method.is_controlled:
         error = attempt.estimate
@@ -146,7 +145,7 @@ def accept_collocation(system, method, t, t_end, ideal):
         proposal = step / quotient
         if attempt.rejected != 0.0:
             proposal = min(proposal, step)
-        if good and 1.0 <= proposal / step <= KEEP_BELOW:
+        if converges_fast and 1.0 <= proposal / step <= KEEP_BELOW:
             proposal = step
         following = next_of_one_step_method(step, ideal, proposal)
         memory.last_error = max(1e-2, error)

@@ -1,7 +1,7 @@
 """The arrays of Radau IIA methods: their coefficients, and the vectors of all stages.
 
-With s stages the unknowns are z_i = y(t + c_i h) - y(t); `CollocationMethod.unknowns` are those in which
-Newton's systems are apart (`collocation_stages`).
+With s stages the unknowns are z_i = y(t + c_i h) - y(t); `CollocationMethod.unknowns` holds the transformed
+ones, in which Newton's systems are independent (`collocation_stages`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from cosim_integrators.implicit.implicit_method import NUMBERS_AT, ImplicitMetho
 class CollocationNumbers(Record):
     """The numbers of the method.
 
-    Behind them, for three stages: the nodes, T, its inverse, weights of the error, for each stage its part in
-    the polynomial of dense output; then the correction of that polynomial, degrees 1 … s + 1.
+    Behind them, padded to three stages: the nodes, T, its inverse, the weights of the error, for each stage
+    its coefficients in the polynomial of dense output; then the correction of that polynomial, degrees 1 … s
+    + 1.
     """
 
     stages: float
@@ -26,7 +27,7 @@ class CollocationNumbers(Record):
 
 
 WIDTH = 3
-"""Of the rows of its matrices: the largest number of stages."""
+"""The length of the rows of the matrices: the largest number of stages."""
 NODES_AT = NUMBERS_AT + width_of(CollocationNumbers)
 TRANSFORM_AT, INVERSE_AT = NODES_AT + WIDTH, NODES_AT + WIDTH + WIDTH * WIDTH
 WEIGHTS_AT = INVERSE_AT + WIDTH * WIDTH

@@ -1,7 +1,7 @@
-"""All stages of a step of a Radau IIA method at once, in variables that take Newton's matrix apart.
+"""Solves for all stages of a step of a Radau IIA method at once, in variables that split Newton's matrix.
 
-``A^-1 = T L T^-1`` splits Newton's systems of size s n into a real one and a complex one of size n each (or
-one complex one, for two stages).
+``A^-1 = T L T^-1`` splits Newton's system of size s n into a real and a complex one of size n each (for two
+stages, into a complex one alone).
 
 References
 ----------
@@ -38,7 +38,7 @@ def most_iterations(stages):
 
 
 def extrapolate(method, step, z):
-    """Start Newton's method from the polynomial of the last step, carried on."""
+    """Write into `z` the first guess of Newton's method: the polynomial of the last step, extrapolated."""
     parts = method.parts
     stages = method.stages
     n = method.n
@@ -117,7 +117,7 @@ def solve_stages(system, method, t, t_end):
 
 
 def evaluate_stages(system, method, t, t_end):
-    """The derivatives at all stages; OK or 1 + the index of a block that failed."""
+    """Compute the derivatives at all stages; OK or 1 + the index of a block that failed."""
     y = system.y
     c = system.c
     n = method.n
@@ -139,9 +139,9 @@ def evaluate_stages(system, method, t, t_end):
 
 
 def newton_correction(method, step, largest):
-    """Newton's correction of the transformed unknowns into z; its size in tolerances.
+    """Write Newton's correction of the transformed unknowns into z; returns its size in tolerances.
 
-    Of each state the largest correction goes into `largest`.
+    `largest` gets the largest correction of each state.
     """
     stages = method.stages
     n = method.n
@@ -162,7 +162,7 @@ def newton_correction(method, step, largest):
 
 
 def solve_corrections(method, step, w, derivatives, z):
-    """Newton's corrections of transformed unknowns `w` with these derivatives, into `z`."""
+    """Write into `z` Newton's corrections of the transformed unknowns `w` with these derivatives."""
     numbers = method.numbers
     n = method.n
     multiply(method, method.inverse, derivatives, z)
@@ -209,8 +209,8 @@ def stages_iteration(evaluate):
                     y[m] = start[m] + z[i * n + m]
                     y_dot[m] = start_dot[m] + z_dot[i * n + m]
                 node = method.node(i)
-                at = t_end if node == 1.0 else t + node * step
-                status = evaluate(system.walked_at(at), dots, i, recording)
+                stage_time = t_end if node == 1.0 else t + node * step
+                status = evaluate(system.walked_at(stage_time), dots, i, recording)
                 if status != 0:
                     return status
                 for m in range(n):

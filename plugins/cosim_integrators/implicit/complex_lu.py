@@ -27,11 +27,11 @@ def factor_complex(a, pivots, n):
         pivots[k] = float(pivot)
         upper = a[2 * k * n : 2 * k * n + 2 * n]
         if pivot != k:
-            other = a[2 * pivot * n : 2 * pivot * n + 2 * n]
+            pivot_row = a[2 * pivot * n : 2 * pivot * n + 2 * n]
             for j in range(2 * n):
                 exchanged = upper[j]
-                upper[j] = other[j]
-                other[j] = exchanged
+                upper[j] = pivot_row[j]
+                pivot_row[j] = exchanged
         re = upper[2 * k]
         im = upper[2 * k + 1]
         square = re * re + im * im

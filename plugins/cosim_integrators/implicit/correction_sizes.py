@@ -6,7 +6,7 @@ from cosim.kit import nan_max, tangent_of
 from cosim_integrators.kit.error_norm import explains_errors
 from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, set_floors_of_born_states
 
-MUCH_SMALLER = 100.0
+MUCH_SMALLER = 100.0  # a tolerance below that of size 1 by this factor makes a state a small one
 
 
 def set_weights(method, y, step):
@@ -48,7 +48,7 @@ def size_of_error(method, error, start, end, absolute):
 
 
 def size_beyond_rounding(method, error, start, end, absolute):
-    """As `size_of_error`; a component that rounding explains counts as nothing."""
+    """As `size_of_error`, without components within the measured rounding."""
     factor = method.newton.tolerance_factor
     relative = method.relative_tolerances
     rounding = method.sizes.rounding
@@ -70,8 +70,8 @@ def size_beyond_rounding(method, error, start, end, absolute):
 def prepare_sizes_of_attempt(method, t, step, end, slope, order):
     """Set floors for states that leave 0 in an attempt from `t`, and ``work.usual_error``.
 
-    That is the error in tolerances of states of size 1. `slope` is a derivative at or near the `end`, `order`
-    the exponent of the step in the error.
+    The latter is the error in tolerances of states of size 1. `slope` is a derivative at or near the `end`,
+    `order` the exponent of the step in the error.
     """
     set_floors_of_born_states(method, t, step, end, slope, order)
     absolute = method.absolute_tolerances
@@ -79,16 +79,16 @@ def prepare_sizes_of_attempt(method, t, step, end, slope, order):
 
 
 def size_of_attempt(method, t, step, end, slope, order):
-    """Largest component of ``method.error``, in tolerances; one that rounding explains counts as nothing.
+    """Largest component of ``method.error`` beyond the measured rounding, in tolerances.
 
-    The arguments are those of `prepare_sizes_of_attempt`, which it calls.
+    Calls `prepare_sizes_of_attempt`, whose arguments it has.
     """
     prepare_sizes_of_attempt(method, t, step, end, slope, order)
     return size_beyond_rounding(method, method.error, method.start, end, method.floors)
 
 
 def size_of_whole_attempt(method, t, step, end, slope, order):
-    """As `size_of_attempt`, with what rounding explains: for errors that have the noise of earlier steps."""
+    """As `size_of_attempt`, but with rounding: for errors that contain the noise of earlier steps."""
     prepare_sizes_of_attempt(method, t, step, end, slope, order)
     return size_of_error(method, method.error, method.start, end, method.floors)
 
@@ -97,7 +97,7 @@ def size_of_whole_attempt(method, t, step, end, slope, order):
 def size_of_accepted_attempt(
     method, t, step, end, slope, order, method_dot, t_dot, step_dot, end_dot, slope_dot, order_dot
 ):
-    """Return 0: tangents are computed of accepted attempts alone, where nothing depends on the error."""
+    """Return 0: only accepted attempts have tangents, and their results do not depend on the error."""
     return 0.0
 
 
@@ -124,7 +124,8 @@ def size_of_correction(method, correction):
 def own_sizes(method, correction):
     """The largest component of a finite correction, in tolerances of the states' own sizes.
 
-    Of all states, and of those alone whose tolerances are far below those of size 1.
+    Returns the largest one of all states, and that of small states: those whose tolerances are far below the
+    tolerances of size 1.
     """
     weight = method.weight
     loose = method.loose_weight

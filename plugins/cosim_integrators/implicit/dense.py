@@ -1,4 +1,4 @@
-"""Dense output of all implicit methods: a polynomial of the last step."""
+"""Dense output of all implicit methods: a polynomial over the last step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cosim_integrators.kit.straight_steps import add_size, is_straight
 
 
 def store_bend(method):
-    """Replace the coefficients of the polynomial of the step by those of its bend beside a line.
+    """Replace the coefficients of the polynomial by those of its bend away from the straight line.
 
     The bend of y_start + a_1 s + a_2 s^2 + … is s (1 - s) (b_0 + b_1 s + …) with
     b_i = -(a_(i + 2) + a_(i + 3) + …).
@@ -39,7 +39,7 @@ def store_bend(method):
 def polynomial_output(t, coefficients, work, y, out):
     """Write into `out` the solution at `t` inside the last step; `y` is not read.
 
-    ``work`` stands in the places of the method's other arrays.
+    Only ``work`` and the coefficients are read: ``work`` is passed in place of the other arrays.
     """
     method = ImplicitMethod(out.shape[0], coefficients, work, work, work, work)
     step = method.work

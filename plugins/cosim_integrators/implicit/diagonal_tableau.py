@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import FixedAttributes
 from cosim_integrators.implicit.diagonally_implicit import DiagonalNumbers
-from cosim_integrators.kit.butcher_tableau import close_arrays
+from cosim_integrators.kit.butcher_tableau import make_arrays_read_only
 from cosim_integrators.kit.order_conditions import density, elementary_weights, rooted_trees
 
-TOLERANCE = 1e-11
+TOLERANCE = 1e-11  # of an order condition: coefficients have about 16 digits
 
 
 class DiagonalTableau(FixedAttributes):
@@ -37,7 +37,7 @@ class DiagonalTableau(FixedAttributes):
         Weights e, those of the solution minus those of the embedded method; without them the method
         estimates its error in another way.
     dense : sequence of sequences of float, shape (stages, degree)
-        P.
+        Coefficients P of the dense output.
     dense_order : int
         Of the dense output.
 
@@ -68,8 +68,8 @@ class DiagonalTableau(FixedAttributes):
         problems = list(self._problems())
         if problems:
             raise cosim.ModelError(problems)
-        self.error_order = order - 1 if error is None else self._reached(self.error)
-        close_arrays(self)
+        self.error_order = order - 1 if error is None else self._order_of_difference(self.error)
+        make_arrays_read_only(self)
 
     def _problems(self) -> Iterator[cosim.Problem]:
         diagonal = np.diag(self.a)
@@ -92,7 +92,7 @@ class DiagonalTableau(FixedAttributes):
         if abs(self.error.sum()) > TOLERANCE:
             yield _problem(f"the error weights sum to {self.error.sum():.3g}, must sum to 0.")
 
-    def _reached(self, weights: NDArray[Any]) -> int:
+    def _order_of_difference(self, weights: NDArray[Any]) -> int:
         """Highest order up to which the weights of the difference of two methods vanish."""
         for size in range(1, self.order + 1):
             for tree in rooted_trees(size):
@@ -102,10 +102,11 @@ class DiagonalTableau(FixedAttributes):
 
     @property
     def guesses(self) -> NDArray[Any]:
-        """Weights with which earlier stages are carried on to a guess of each stage, shape (stages, stages).
+        """Weights that extrapolate earlier stages to a first guess of each stage, shape (stages, stages).
 
-        The line through the two stages with the nearest nodes; the first implicit stage begins with the
-        first one. Polynomials of higher degree overshoot where the step grows over a transient.
+        The guess lies on the line through the two earlier stages with the nearest nodes; that of the first
+        implicit stage is the explicit one. Polynomials of higher degree overshoot where the step grows over a
+        transient.
         """
         result = np.zeros((self.stages, self.stages))
         for i in range(1, self.stages):

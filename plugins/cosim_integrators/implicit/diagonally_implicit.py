@@ -1,4 +1,4 @@
-"""Steps of diagonally implicit Runge–Kutta methods: one stage after the other, all with the same matrix."""
+"""Steps of diagonally implicit Runge–Kutta methods: the stages are solved one by one with the same matrix."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from cosim_integrators.implicit.repeated_implicit_step import new_followed_step,
 from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.step_length import next_step
 
-SAFETY = 0.9
-NOTHING = 0.01  # of the tolerance
+SAFETY = 0.9  # of the step that would just meet the tolerance
+NEGLIGIBLE_JUMP = 0.01  # tolerances: a smaller change of the state over a step does not restart the method
 KEEP_BELOW = 1.2  # less growth than that is not worth new matrices
+LEAST_ERROR = 1e-4  # in tolerances: the step control treats smaller errors as this one
 
 
 class DiagonalNumbers(Record):
@@ -29,7 +30,7 @@ class DiagonalNumbers(Record):
     stages: float
     gamma: float  # the number on the diagonal
     exponent: float  # of the step in the error estimate
-    has_weights: float  # whether that is a sum of stages; else the change of the derivative over two steps
+    has_weights: float  # whether the error is a sum of stages; else derivatives of two steps give it
     degree: float  # of the dense output
 
 
@@ -37,7 +38,7 @@ NODES_AT = NUMBERS_AT + width_of(DiagonalNumbers)
 
 
 class PastOfStages(ImplicitMethod):
-    """The history of methods that begin with the last stage of the step before."""
+    """The history of methods whose first stage is the last stage of the previous step."""
 
     @property
     def last_stage(method):
@@ -101,7 +102,7 @@ class DiagonalMethod(PastOfStages):
 
 
 def attempt_stages(system, method, t, t_end):
-    """The end of a step into `y`, its error into `work`; see `driver`."""
+    """Compute the end of a step into `y` and its error into `work`; see `driver`."""
     attempt = method.attempt
     y = system.y
     n = method.n
@@ -119,8 +120,8 @@ def attempt_stages(system, method, t, t_end):
     set_weights(method, start, step)
     attempt.rate = 0.0
     attempt.iterations = 0.0
-    # The last stage of the step before is the derivative that belongs to its equation: another evaluation
-    # magnifies what Newton has left. It is that only if nothing has jumped since.
+    # The derivative that solves the equation of the previous last stage is the first stage: an evaluation
+    # would enlarge the error that Newton's method has left, in stiff parts. Not after a jump.
     if continues_last_step(method, step):
         copy_values(method.stage(0), method.last_stage)
     else:
@@ -149,24 +150,24 @@ def attempt_stages(system, method, t, t_end):
 
 
 def continues_last_step(method, step):
-    """Whether this step begins where the last one ended: the derivative has not jumped in between.
+    """Whether the derivative has not jumped since the end of the last step.
 
-    A change that is nothing to the accuracy (a solution that was corrected after the step) does not count.
+    A change far below the tolerance does not count: a correction of the solution after the step causes one.
     """
     slope = method.slope
     weight = method.weight
     end_slope = method.end_slope
-    same = method.memory.last_step > 0.0
+    continues = method.memory.last_step > 0.0
     for m in range(method.n):
-        same = same and step * abs(slope[m] - end_slope[m]) * weight[m] <= NOTHING
-    return same
+        continues = continues and step * abs(slope[m] - end_slope[m]) * weight[m] <= NEGLIGIBLE_JUMP
+    return continues
 
 
 def estimate_error(system, method, t, step):
-    """The error of the step, filtered by the matrix so that stiff parts do not blow it up.
+    """Estimate the error of the step, filtered by the matrix so that stiff parts do not enlarge it.
 
-    Without weights: that of the trapezoidal rule, h^3 y''' / 12, from the derivatives at three points; where
-    nothing is known of the past the difference to an Euler step, which is far too large.
+    A method without error weights is the trapezoidal rule. Its error is h^3 y''' / 12, from the derivatives
+    at three points; in a first step it is the difference to an Euler step, which is far too large.
     """
     attempt = method.attempt
     numbers = method.numbers
@@ -198,7 +199,7 @@ def estimate_error(system, method, t, step):
 
 
 def accept_stages(system, method, t, t_end, ideal):
-    """Store what the next step needs; its length."""
+    """Store dense output and history; returns the length of the next step."""
     attempt = method.attempt
     n = method.n
     stages = method.stages
@@ -219,18 +220,18 @@ def accept_stages(system, method, t, t_end, ideal):
 
 
 def store_past(method, last_stage, c, first_stage):
-    """Store of a step what the next one begins with."""
-    of_last_stage = method.last_stage
-    of_first_stage = method.first_stage
+    """Write the history: the first and the last stage of a step, and the derivative `c` at its end."""
+    stored_last_stage = method.last_stage
+    stored_first_stage = method.first_stage
     end_slope = method.end_slope
     for m in range(method.n):
-        of_last_stage[m] = last_stage[m]
+        stored_last_stage[m] = last_stage[m]
         end_slope[m] = c[m]
-        of_first_stage[m] = first_stage[m]
+        stored_first_stage[m] = first_stage[m]
 
 
 def following_step(method, step, ideal, exponent):
-    """Store how old the Jacobian is and how long the step was; the length of the next one."""
+    """Store the age of the Jacobian and the length of the step; returns the length of the next one."""
     memory = method.memory
     attempt = method.attempt
     memory.jacobian_age = OLD if attempt.rate <= method.newton.refresh_rate else NO_JACOBIAN
@@ -241,7 +242,7 @@ def following_step(method, step, ideal, exponent):
         if step <= proposal <= KEEP_BELOW * step:
             proposal = step
         following = next_of_one_step_method(step, ideal, proposal)
-        memory.last_error = max(error, 1e-4)
+        memory.last_error = max(error, LEAST_ERROR)
     memory.last_step = step
     return following
 

@@ -1,9 +1,9 @@
-"""The loop around the attempts at a step: what all implicit families have in common.
+"""The loop around the attempts at a step, which all families of implicit methods have in common.
 
-A family brings two functions. ``attempt_step(system, method, t, t_end)`` computes the end of a step into `y`,
-its error into ``attempt.estimate`` and the factor for the next step into ``attempt.factor``, and returns OK
-or why not; ``accept_step(system, method, t, t_end, ideal)`` writes into the memory what later steps need and
-into `work` the dense output, and returns the length of the next step.
+A family has two functions. ``attempt_step(system, method, t, t_end)`` computes the end of a step into `y`,
+its error into ``attempt.estimate`` and the factor for the next step into ``attempt.factor``; it returns OK or
+the status of a failure. ``accept_step(system, method, t, t_end, ideal)`` writes the history into the memory
+and the dense output into `work`, and returns the length of the next step.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ from cosim_integrators.kit.step_length import (
     step_end,
 )
 
-SHRINK_NOT_FINITE = 0.25
+SHRINK_NOT_FINITE = 0.25  # of the step, after an attempt with a value that is not finite
 
 
 def have_jacobian(system, method, t):
-    """Make the Jacobian at the start of the step, where there is none; OK, or why it cannot be."""
+    """Make the Jacobian at the start of the step if there is none; OK, or the status of the failure."""
     memory = method.memory
     if memory.jacobian_age != NO_JACOBIAN:
         return OK
@@ -73,12 +73,12 @@ def have_jacobian(system, method, t):
 
 
 def forget_convergence(memory):
-    """Let Newton's method find out anew how fast it converges: behind a kink its matrix is another one."""
+    """Discard the convergence that Newton's method expects: behind a kink its matrix is another one."""
     memory.convergence = 1.0
 
 
 def code_of(status, error):
-    """The step code for an attempt that no shorter step can mend."""
+    """The step code of a failed attempt after which no shorter step helps."""
     if status > 0:
         return BLOCK_FAILED
     if status == NOT_MET:
@@ -89,7 +89,7 @@ def code_of(status, error):
 
 
 def next_of_one_step_method(step, ideal, proposal):
-    """The next step of a one-step method: what cut this one short says nothing about it."""
+    """The length of the next step of a one-step method; mostly `ideal` after a step that was cut short."""
     if step >= NEARLY_IDEAL * ideal or proposal > ideal or proposal < step:
         return proposal
     return ideal
@@ -105,7 +105,7 @@ def length_after(method, status, error, step, ideal, has_new_jacobian):
     if status == NOT_MET:
         ideal = 0.5 * step
     elif status != OK and status != BAD_NUMBER and not has_new_jacobian:
-        method.memory.jacobian_age = NO_JACOBIAN  # an old one may be the reason: again with a new one
+        method.memory.jacobian_age = NO_JACOBIAN  # an old one may be the cause: repeat with a new one
         ideal = step
     return ideal
 
@@ -116,7 +116,7 @@ def error_order(method):
 
 
 def save_for_attempts(system, method, t):
-    """At the start of a step keep what attempts may change; whether the start is finite."""
+    """At the start of a step save what attempts may change; returns whether the start is finite."""
     method.work.worst_state = -1.0
     method.attempt.rejected = 0.0
     if not save_start(system, method, t, method.slope):
@@ -128,7 +128,7 @@ def save_for_attempts(system, method, t):
 
 
 def reject_attempt(method, status, error, step, ideal, t_end, has_new_jacobian):
-    """Count a rejected attempt in which no block has failed; how long the next one is."""
+    """Count a rejected attempt in which no block has failed; returns the length of the next one."""
     work = method.work
     if status == BAD_NUMBER or error != error:
         work.failed_time = t_end
@@ -142,7 +142,7 @@ def reject_attempt(method, status, error, step, ideal, t_end, has_new_jacobian):
 
 
 def fail_step(system, method, t, status, error):
-    """Everything is again as at the start of the step; why it cannot be taken."""
+    """Restore the start of the step; returns the code of the failure."""
     copy_values(method.memory_numbers, method.saved_memory(0))
     restore_start(system, method, t)
     method.work.failed_block = float(max(status, 1) - 1)
@@ -150,7 +150,7 @@ def fail_step(system, method, t, status, error):
 
 
 def prepare_sizes(system, method, t, ideal, order):
-    """At the start of a step with error control; whether rounding is measured once more in it."""
+    """Update the sizes of states at the start of a step; returns whether it measures rounding."""
     if sizes_change(method, system.y):
         update_sizes(system, method, t, ideal, order)
     return is_measured_again(method, ideal)
@@ -166,7 +166,7 @@ def next_attempt(method, status, error, step, ideal, t_end, has_new_jacobian, sm
 
 
 def new_attempt(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel function of one attempt at a step, with a Jacobian."""
+    """Make the kernel function of one attempt at a step, which makes a Jacobian if there is none."""
 
     def compute_end(inner, method, t, t_end):
         """Attempt a step; its status, its error, and whether the Jacobian is new."""
@@ -183,7 +183,7 @@ def new_attempt(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def new_acceptance(accept_step: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel function that makes the end of an attempt that of the step, and sets up the next one."""
+    """Make the kernel function that accepts an attempt as the step and prepares the next one."""
 
     def accept_attempt(system, method, t, t_end, error, ideal, knows_kink):
         memory = method.memory
@@ -191,7 +191,7 @@ def new_acceptance(accept_step: Callable[..., Any]) -> Callable[..., Any]:
         if method.is_controlled:
             count_step(method, error)
         memory.next_step = accept_step(system, method, t, t_end, ideal)
-        if knows_kink:  # what was learned before it does not hold behind it
+        if knows_kink:  # convergence and Jacobian from before the kink do not hold behind it
             forget_convergence(memory)
             memory.jacobian_age = NO_JACOBIAN
 
@@ -206,12 +206,12 @@ def new_step(
     measure: Callable[..., Any] | None = None,
     after_rejection: Callable[..., Any] = repeat_to_measure,
 ) -> Callable[..., Any]:
-    """The kernel function that takes one accepted step of a family of methods.
+    """Make the kernel function that takes one accepted step of a family of methods.
 
     Each turn of its loop is an attempt, which ends in one of five ways: it is accepted (the loop ends); it is
-    repeated as it was, once rounding has been measured; it is repeated for the sake of a kink (see
-    `end_of_attempt`); it is repeated shorter, or with a new Jacobian; or no shorter step helps, and the call
-    fails with everything as it was at the start.
+    repeated unchanged, after rounding was measured; it is repeated because of a kink (see `end_of_attempt`);
+    it is repeated shorter, or with a new Jacobian; or no shorter step helps, and the call fails and restores
+    the start.
     """
     compute_end = new_attempt(attempt_step)
     measure_rounding = measure or new_measurement(attempt_step)

@@ -1,8 +1,9 @@
 """The end of an attempt at a step: it is evaluated and corrected, and the step is searched for kinks.
 
-An attempt whose error is too large may have a kink inside: then the step ends there (CUT). One within the
-tolerance gets a corrected end and the errors that components report; it may still have met a kink (CUT), or
-lie beside one, where Newton's method may have stopped too early (UNSURE: the step is tried once more).
+If the error of an attempt is too large, a kink inside may be the cause: then the step ends there (CUT).
+Within the tolerance the end is corrected, and the errors that components report are included; afterwards
+kinks are searched for once more (CUT). Near a kink Newton's method may have stopped too early: the attempt is
+repeated once (UNSURE).
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def evaluate_end(system, method, t_end):
 
 
 def evaluate_corrected_end(system, method, t_end):
-    """Evaluate the end of a step and correct it: OK, or why it cannot be."""
+    """Evaluate the end of a step and correct it: OK, or the status of a failure."""
     status = evaluate_end(system, method, t_end)
     if status == OK:
         status = project_end(system, method, t_end)
@@ -74,24 +75,24 @@ def evaluate_corrected_end(system, method, t_end):
 
 @rarely
 def correct_error(system, method, t_end):
-    """Take out of the error of a step what the corrections of its end have taken out."""
+    """Subtract from the error of a step the part that the corrections of its end have removed."""
     attempt = method.attempt
-    before = attempt.estimate
-    notes = has_constraints(method.corrections) and may_learn(method)
-    if notes:
+    size_before = attempt.estimate
+    learns = has_constraints(method.corrections) and may_learn(method)
+    if learns:
         copy_values(method.spare, method.error)
     project_error(system, method, t_end, method.error)
-    if notes:
+    if learns:
         mark_corrected(system, method, t_end, method.spare, method.error)
     size = size_beyond_rounding(method, method.error, method.start, system.y, method.floors)
     attempt.estimate = size
-    if 0.0 < size < before:
-        growth = math.pow(before / size, 1.0 / method.settings.error_order)
+    if 0.0 < size < size_before:
+        growth = math.pow(size_before / size, 1.0 / method.settings.error_order)
         attempt.factor = max(attempt.factor, min(LARGEST_GROWTH, attempt.factor * growth))
 
 
 def error_of_end(system, method, t_end):
-    """The error of an attempt whose end is corrected, and what components themselves report of it."""
+    """The error of an attempt whose end is corrected, or the one that components report if it is larger."""
     attempt = method.attempt
     if not method.is_controlled:
         return attempt.estimate

@@ -9,13 +9,13 @@ Eliminating a_1 from q_1 = q_0 + h u_0 + h^2 ((1/2 - beta) a_0 + beta a_1) leave
 
     q_1 = q_0 + h ((1 - theta) q'_0 + theta q'_1) + h^2 (1/2 - theta) q''_0
 
-with q''_0 = a_0 where q' = u, else the derivative of q' along (q'_0, a_0). So every group of states is of the
-form y_1 = base + weight f(y_1), and Newton's matrix is that of the other implicit methods with one diagonal
-for each group.
+with q''_0 = a_0 if q' = u, else the derivative of q' along (q'_0, a_0). So every group of states has the form
+y_1 = base + weight f(y_1), and Newton's matrix is that of the other implicit methods with one diagonal for
+each group.
 
-The acceleration is carried as (a - f) / h, which fits a step of another length, and a derivative that a
-correction of the solution has changed a little. The first step, where there is none, is that of the
-trapezoidal rule.
+The acceleration is stored as (a - f) / h, so that it remains valid if the length of the step changes, or if a
+correction of the solution changes the derivative a little. The first step has no acceleration, and is that of
+the trapezoidal rule.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from cosim_integrators.implicit.newton import solve_stage
 from cosim_integrators.implicit.repeated_implicit_step import new_followed_step, new_redo
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 
-EXPONENT = 3.0
-ALONG = 1e-3  # of a step, for the difference that stands for q''
-ROUNDINGS = 4.0  # of the states, by which their difference is off
+EXPONENT = 3.0  # of the step in the error
+ALONG = 1e-3  # of a step: the increment of the difference that approximates q''
+ROUNDINGS = 4.0  # of the states: the error of their difference
 
 
 class GroupNumbers(Record):
@@ -107,12 +107,12 @@ class AlphaMethod(PastOfStages):
 
     @property
     def q_dot2(method):
-        """Q'' at the start."""
+        """The second derivative of q at the start."""
         return method.family(3, 1)
 
 
 def attempt_alpha(system, method, t, t_end):
-    """The end of a step into `y`, its error into `work`; see `driver`."""
+    """Compute the end of a step into `y` and its error into `work`; see `driver`."""
     attempt = method.attempt
     y = system.y
     n = method.n
@@ -123,7 +123,7 @@ def attempt_alpha(system, method, t, t_end):
     f1 = method.f1
     set_weights(method, method.start, step)
     if method.memory.last_step == 0.0:
-        clear_matrices(method)  # they are of another diagonal
+        clear_matrices(method)  # the first step has another diagonal
     status = prepare_equations(system, method, t, step)
     if status != OK:
         return status
@@ -146,7 +146,7 @@ def attempt_alpha(system, method, t, t_end):
 
 
 def prepare_equations(system, method, t, step):
-    """Base and diagonal of the equations of the step, from what is known at its start."""
+    """Compute base and diagonal of the equations of the step from the states and derivatives at its start."""
     n = method.n
     nq = method.nq
     start = method.start
@@ -213,10 +213,10 @@ def compute_second_derivatives(system, method, t, step):
 
 
 def estimate_error(system, method, t, step):
-    """The error of the step, filtered by the matrix so that stiff parts do not blow it up.
+    """Estimate the error of the step, filtered by the matrix so that stiff parts do not enlarge it.
 
-    It is a constant times h^3 y''', from the derivatives at three points; where nothing is known of the past
-    the difference to an Euler step, which is far too large.
+    It is a constant times h^3 y''', from the derivatives at three points; in a first step it is the
+    difference to an Euler step, which is far too large.
     """
     attempt = method.attempt
     nq = method.nq
@@ -243,7 +243,7 @@ def estimate_error(system, method, t, step):
 
 
 def accept_alpha(system, method, t, t_end, ideal):
-    """Store what the next step needs; its length."""
+    """Store dense output and history; returns the length of the next step."""
     memory = method.memory
     y = system.y
     n = method.n
@@ -264,7 +264,7 @@ def accept_alpha(system, method, t, t_end, ideal):
     for m in range(method.nq, n):
         group = method.group(m)
         change = (group.alpha_m - group.alpha_f) * (f1[m] - f0[m]) / step
-        # by differences alone: where f is constant a is f to the bit, however steps grow
+        # from differences only, so that with a constant f the acceleration a equals f to the bit
         if memory.last_step == 0.0:
             ahead[m] = change
         else:
@@ -276,10 +276,10 @@ def accept_alpha(system, method, t, t_end, ideal):
 
 
 def remove_rounding(method, system, step):
-    """Take the derivative at the end where that of the equation differs from it by rounding alone.
+    """Replace f_1 by the derivative at the end where both differ by rounding alone.
 
-    The latter is a difference of states over the step: behind a step that is very short its rounding would
-    move a long one by far more than a rounding of the states.
+    f_1 is computed as a difference of states over the step: after a very short step its rounding error would
+    move the end of a long next step by far more than a rounding of the states.
     """
     y = system.y
     c = system.c

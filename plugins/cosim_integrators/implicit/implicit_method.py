@@ -1,4 +1,4 @@
-"""The arrays of implicit methods."""
+"""The arrays of implicit methods: records of numbers, Newton's matrices, and the vectors in ``work``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cosim_integrators.kit.size_memory import StateSizes
 class NewtonNumbers(Record):
     """The numbers of Newton's method, at the beginning of ``coefficients``."""
 
-    vectors: float  # of the family of methods, in `work`
-    history: float  # vectors of its past, in `memory`
-    tolerance_factor: float  # of what Newton's method and the estimate are held to, over the solution's
-    left_error: float  # what may be left of an iteration's error when it stops
-    refresh_rate: float  # of convergence, beyond which the Jacobian is made anew
-    rounding: float  # size of a correction that may be all rounding when it no longer shrinks
-    more_iterations: float  # how many more there are where the step cannot be shortened
+    vectors: float  # number of vectors of the family of methods, in `work`
+    history: float  # number of vectors of its past, in `memory`
+    tolerance_factor: float  # tolerance of Newton's method and of the estimate, over that of the solution
+    left_error: float  # tolerances: an iteration stops when its error is below
+    refresh_rate: float  # of convergence, above which the next step makes a new Jacobian
+    rounding: float  # tolerances: a correction below that no longer shrinks may be rounding alone
+    more_iterations: float  # additional iterations where the step cannot be shortened
 
 
 class ImplicitMemory(StepMemory):
@@ -30,12 +30,12 @@ class ImplicitMemory(StepMemory):
     Its history, the sizes of the states and the entries of the Jacobian follow.
     """
 
-    last_step: float  # length, s; 0: nothing is known of the past
-    factored_step: float  # for which the matrices are made, s; 0: none
+    last_step: float  # s, its length; 0: there is none since the start of the run or a jump
+    factored_step: float  # s, the length of the step that the matrices belong to; 0: there are none
     jacobian_age: float  # `NO_JACOBIAN`, `OLD`, `NEW`
-    convergence: float  # what Newton's method expects of its first iteration
+    convergence: float  # rate / (1 - rate) that Newton's method expects before its second iteration
     order: float  # of a method of variable order
-    equal_steps: float  # of equal length and order so far
+    equal_steps: float  # number of successive steps of equal length and order
 
 
 class ImplicitWork(Record):
@@ -43,7 +43,7 @@ class ImplicitWork(Record):
 
     degree: float  # of the dense output
     estimate: float  # error relative to the tolerance
-    factor: float  # by which the attempt wants the step to change
+    factor: float  # by which the next attempt or step should be longer
     rate: float  # of convergence, the slowest one of the step
     iterations: float
     rejected: float  # whether this step was rejected before
@@ -52,8 +52,8 @@ class ImplicitWork(Record):
 class Pattern(Record):
     """The structure of the Jacobian, behind the slots of all methods.
 
-    The colour of each column, where the entries of each column start, the row of each entry, where the
-    entries of each colour start, the entries by colour, and for a band the place of each state follow.
+    Behind it come the colour of each column, the start of the entries of each column, the row of each entry,
+    the start of the entries of each colour, the entries by colour, and for a band the place of each state.
     """
 
     size: int
@@ -63,11 +63,11 @@ class Pattern(Record):
     is_complex: int  # whether there is a complex matrix
     is_band: int  # whether matrices are bands
     lower: int  # how many diagonals of a band lie below the main one
-    upper: int  # and above
+    upper: int  # how many lie above
     is_reordered: int  # whether the states have another order in the band
-    tangents: int  # blocks whose tangents give the Jacobian; 0: differences do
-    tangents_at: int  # where behind the slots of all methods their rows begin
-    tangents_cache: int  # how many slots of the cache these have
+    tangents: int  # number of blocks whose tangents give the Jacobian; 0: differences do
+    tangents_at: int  # where behind the slots of all methods the rows of tangents begin
+    tangents_cache: int  # number of slots in the cache of tangents
 
 
 class TangentRow(Record):
@@ -101,7 +101,7 @@ COMMON_VECTORS = 3
 OK, BAD_NUMBER, SLOW, SINGULAR = 0, -1, -2, -3
 
 EPSILON = 2.220446049250313e-16
-ROUNDING = 1e-10  # a correction, relative to the state, that may be all rounding when it no longer shrinks
+ROUNDING = 1e-10  # relative: a correction below that no longer shrinks may be rounding alone
 
 
 def matrices_size(pattern):
@@ -167,15 +167,15 @@ class NewtonMatrices(NamedTuple):
 
     @property
     def jacobian(matrices):
-        """The entries of the Jacobian that they were made from."""
+        """The entries of the Jacobian that the matrices were made from."""
         return matrices.numbers[matrices.numbers.shape[0] - matrices.entries :]
 
 
 class ImplicitMethod(MethodArrays):
     """The arrays of an implicit method.
 
-    In ``work`` lie vectors that all implicit methods have, those of the family, the matrices, and what the
-    memory was at the start of the step and (for a step that is taken again) at its end.
+    ``work`` holds vectors that all implicit methods have, those of the family, the matrices, and copies of
+    the memory from the start of the step and (for a step that is taken again) from its end.
     """
 
     @property
@@ -205,7 +205,7 @@ class ImplicitMethod(MethodArrays):
 
     @property
     def sizes(method):
-        """The sizes of the states; what follows them, too."""
+        """The sizes of the states; the view reaches to the end of the memory."""
         return StateSizes(method.n, method.memory_numbers[method.history_end :])
 
     @property

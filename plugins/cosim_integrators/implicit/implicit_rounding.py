@@ -1,4 +1,4 @@
-"""What rounding gives the states in an attempt of a one-step method: it is repeated from moved starts.
+"""Measures the rounding noise of an attempt of a one-step method: it is repeated from two displaced starts.
 
 Methods that estimate errors from their past measure it in another way: see `noise_of_derivatives`.
 """
@@ -17,33 +17,33 @@ from cosim_integrators.kit.start_of_step import copy_values
 
 
 def new_measurement(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel function that measures what rounding gives the states in an attempt."""
+    """Make the kernel function that measures the rounding noise of an attempt."""
 
     def measure_rounding(inner, method, t, t_end):
-        """Repeat a finished attempt from starts to both sides, and raise the floors for its noise.
+        """Repeat a finished attempt from a start on either side, and raise the floors to its noise.
 
-        Where the attempt damps the noise of stiff states, that of their derivatives is added to the others:
-        a ball that rests on a stiff floor was held to less than the rounding of its height.
+        The attempt damps the noise of stiff states, so the noise of their derivatives is measured, too:
+        without it a ball at rest on a stiff floor had a tolerance below the rounding of its height.
 
-        Afterwards floors alone have changed in the memory, and `y` is none of the attempt's.
+        Afterwards only floors have changed in the memory, and `y` does not belong to the attempt.
         """
-        place = method.dense(0)
+        true_start = method.dense(0)
         error_sum = method.dense(1)
         error = method.dense(2)
-        before = method.saved_memory(1)
-        copy_values(place, method.start)
+        memory_before = method.saved_memory(1)
+        copy_values(true_start, method.start)
         copy_values(error, method.error)
-        copy_values(before, method.memory_numbers)
+        copy_values(memory_before, method.memory_numbers)
         for m in range(method.n):
             error_sum[m] = 0.0
         for point in range(2):
-            move_start(method, place, 1.0 - 2.0 * point)
+            move_start(method, true_start, 1.0 - 2.0 * point)
             copy_values(inner.y, method.start)
             status = attempt_step(inner, method, t, t_end)
             for m in range(method.n):
                 error_sum[m] += method.error[m] if status == OK else math.nan
-        copy_values(method.start, place)
-        copy_values(method.memory_numbers, before)
+        copy_values(method.start, true_start)
+        copy_values(method.memory_numbers, memory_before)
         noise_of_attempts(method, error_sum, error)
         noise_of_differences(inner, method, t)
         for m in range(method.n):
@@ -56,6 +56,6 @@ def new_measurement(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
 def repeat_to_measure(inner, method, t, t_end, error, was_measured):
     """How a rejected attempt is repeated: MEASURED if its error may be rounding, else SHORTER.
 
-    Attempts from moved starts leave their own numbers in ``method.attempt``, so one from the start follows.
+    The measurement overwrites ``method.attempt``: so it happens in a repetition, which is itself repeated.
     """
     return MEASURED if not was_measured and may_be_rounding(method, error) else SHORTER

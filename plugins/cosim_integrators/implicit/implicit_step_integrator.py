@@ -1,4 +1,4 @@
-"""Base of implicit methods of one's own: a step is one kernel function, all else is here."""
+"""Base class for an author's implicit methods, whose step is one kernel function."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from cosim_integrators.implicit.newton import solve_stage
 from cosim_integrators.implicit.repeated_implicit_step import new_followed_step, new_redo
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 
-SAFETY = 0.9
-LATER = 1e-3  # of the step: rounding counts for a thousand ulps then, the fourth derivative for 3e-7
+SAFETY = 0.9  # of the step that would just meet the tolerance
+LATER = 1e-3  # of the step: rounding errors grow a thousandfold, and f''' counts 3e-7 times
 DEGREE = 3.0  # of the dense output, a cubic
 ARGUMENTS = ("system", "method", "t", "t_end")
-"""Those of `take` and `keep`."""
+"""The arguments of `take` and `keep`."""
 
 
 class StepNumbers(Record):
@@ -44,9 +44,9 @@ class StepOfMethod(ImplicitMethod):
     start, slope : view, shape (n,)
         States and derivatives at the start of the step.
     error : view, shape (n,)
-        Where a step of a method with error control writes its error.
+        A method with error control writes the error of its step here.
     last_step : float
-        Length of the step before, s; 0 where nothing is known of the past: at the beginning and after a jump.
+        Length of the previous step, s; 0 at the beginning of a run and after a jump.
     """
 
     @property
@@ -56,26 +56,26 @@ class StepOfMethod(ImplicitMethod):
 
     @property
     def last_step(method):
-        """The length of the step before; 0: nothing is known of it."""
+        """The length of the previous step, s; 0 at the beginning of a run and after a jump."""
         return method.memory.last_step
 
     def vector(method, i):
-        """A vector to compute with; there are as many as the class says in `vectors`."""
+        """A vector for temporary values; there are as many as the class says in `vectors`."""
         return method.family(i, 1)
 
     # past(i), of `ImplicitMethod`: a vector of the history; there are as many as the class says in `history`
 
 
 def evaluate(system, method, t):
-    """Compute the derivatives ``system.c`` at `t` and ``system.y``; 0, or why they cannot be computed."""
+    """Compute the derivatives ``system.c`` at `t` and ``system.y``; 0, or the status of a failure."""
     return evaluate_stage(system, method, t)
 
 
 def differentiate_by_time(system, method, t, t_end, out):
-    """Write how the derivatives change with time alone at the start of the step; 0, or why they cannot.
+    """Write the partial derivative of f(t, y) by time at the start of the step; 0, or a failure's status.
 
-    Two evaluations a little later, with the states of the start: exact where the derivatives are polynomials
-    of degree 2 in time.
+    It takes two evaluations a little later with the states of the start, and is exact if f is a polynomial of
+    degree 2 in time.
     """
     y = system.y
     start = method.start
@@ -96,7 +96,7 @@ def differentiate_by_time(system, method, t, t_end, out):
 
 
 def factor_matrix(method, h):
-    """Make the factors of ``I / h - J``, J the Jacobian at the start of the step; 0, or why not."""
+    """Factor ``I / h - J``, J the Jacobian at the start of the step; 0, or the status of a failure."""
     return make_matrices(method, h, 1.0, 0.0, 0.0)
 
 
@@ -106,45 +106,45 @@ def solve_with_matrix(method, b):
 
 
 def solve_implicit(system, method, t, base, h):
-    """Solve ``y = base + h f(t, y)`` by Newton's method, beginning with ``system.y``; 0, or why it failed.
+    """Solve ``y = base + h f(t, y)`` by Newton's method from the guess ``system.y``; 0, or why it failed.
 
-    `factor_matrix` was called with the same `h`.
+    Call `factor_matrix` with the same `h` before.
     """
-    into = method.base
+    base_of_stage = method.base
     for m in range(method.n):
-        into[m] = base[m]
+        base_of_stage[m] = base[m]
     return solve_stage(system, method, t, h)
 
 
 class ImplicitStepIntegrator(ImplicitIntegrator):
-    """Base of implicit methods of one's own: a subclass has one or two kernel functions and some numbers.
+    """Base class for an author's implicit method: a subclass has one or two kernel functions and numbers.
 
-    ``take(system, method, t, t_end)`` goes from ``method.start``, with the derivatives ``method.slope``, to
-    ``t_end``: it leaves the end in ``system.y`` and, where the method has error control, its error in
-    ``method.error``, and returns 0, or what `evaluate`, `factor_matrix` or `solve_implicit` returned. It
-    changes no history: a step may be tried again, shorter. ``keep(system, method, t, t_end)`` writes the
-    history of an accepted step; the derivatives at its end are in ``system.c``.
+    ``take(system, method, t, t_end)`` steps from ``method.start``, with the derivatives ``method.slope``, to
+    ``t_end``. It leaves the end in ``system.y`` and, with error control, the error in ``method.error``. It
+    returns 0, or the status that `evaluate`, `factor_matrix` or `solve_implicit` returned. It must not change
+    the history, since the step may be repeated shorter. ``keep(system, method, t, t_end)`` writes the history
+    of an accepted step; the derivatives at its end are in ``system.c``.
 
-    The rest is here: error control, the Jacobian by differences, kinks, events, constraints, dense output
-    (the cubic through both ends with their derivatives), saved and restored States, machine code and native
-    FMUs.
+    The base class does the rest: error control, the Jacobian, kinks, events, constraints, dense output (the
+    cubic through both ends with their derivatives), saved and restored States, machine code and native FMUs.
 
     Attributes
     ----------
     order : int
-        Of the solution.
+        The order of the solution.
     error_exponent : int
         The power of the step with which the error estimate shrinks; 0: no estimate, fixed steps only.
     take, keep : function
         Kernel functions.
     vectors, history : int
-        How many ``method.vector(i)`` there are to compute with, and ``method.past(i)`` from step to step.
+        The numbers of vectors ``method.vector(i)`` for temporary values, and of vectors ``method.past(i)``
+        that remain from step to step.
     fresh_jacobian : bool
-        Whether each step has a Jacobian of its own, as Rosenbrock methods need; else one is kept while
-        Newton's method converges fast.
+        Whether each step makes a new Jacobian, as Rosenbrock methods need; otherwise it is used until
+        Newton's method converges slowly.
     restarts_cheaply : bool
-        Whether the first step, and that after a jump, is of the same order as all others; False for a
-        multistep method that begins with a lower one.
+        Whether the first step, and that after a jump, has the same order as all others; False for a multistep
+        method that begins with a lower one.
     """
 
     error_exponent: ClassVar[int] = 0
@@ -185,7 +185,7 @@ class ImplicitStepIntegrator(ImplicitIntegrator):
 
 
 def _function(value: Any) -> Any:
-    """The plain function, also where it was written into the class."""
+    """The plain function, also if it is a static method of the class."""
     return getattr(value, "__func__", value)
 
 
@@ -210,7 +210,7 @@ def _faults(cls: type[ImplicitStepIntegrator]) -> list[str]:
 
 
 def _attempt_of(take: Callable[..., Any]) -> Callable[..., Any]:
-    """An attempt at a step, as `driver` asks for it."""
+    """Make the function of an attempt at a step that `driver` calls."""
 
     def attempt_step(system, method, t, t_end):
         attempt = method.attempt
@@ -252,7 +252,7 @@ def _accept_of(keep: Callable[..., Any] | None) -> Callable[..., Any]:
 
 
 def store_cubic(method, last_slope, step):
-    """The polynomial through both ends of the step, with the derivatives there."""
+    """Write the coefficients of the cubic through both ends of the step with their derivatives."""
     method.attempt.degree = DEGREE
     start = method.start
     end = method.end
@@ -268,7 +268,7 @@ def store_cubic(method, last_slope, step):
 
 
 def next_length(method, step, ideal):
-    """Store how long the step was and how old the Jacobian is; the length of the next step."""
+    """Store the length of the step and the age of the Jacobian; returns the length of the next step."""
     following = following_step(method, step, ideal, method.step_numbers.exponent)
     if method.step_numbers.fresh_jacobian != 0.0:
         method.memory.jacobian_age = NO_JACOBIAN

@@ -57,38 +57,38 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 
-MORE_ITERATIONS = 20.0  # with fixed steps
-IN_DIFFERENCES = 10.0  # what one end is off by, in a difference of fifth order
+MORE_ITERATIONS = 20.0  # of Newton's method, with fixed steps
+IN_DIFFERENCES = 10.0  # the largest factor of one end in a difference of fifth order: 5! / (2! 3!)
 
 
 class ImplicitIntegrator(CompiledIntegrator):
-    """Base of the implicit methods; a subclass brings the kernel functions and numbers of its method.
+    """Base class of the implicit methods; a subclass has the kernel functions and numbers of its method.
 
-    The stages are solved by a simplified Newton method: Jacobian and factors are kept from step to
-    step until convergence slows down or the step changes. The Jacobian is exact, made of the tangents of
-    kernel functions, with one for each group of states that no derivative depends on together; which
-    depend on which is known from the schedule, and inside vectors from what kernel functions say. Where a
-    part has no tangent (plain Python, an FMU) or is infinite, differences take its place. Matrices
-    are bands where these are narrow. Others are dense up to 200 states, or where they are mostly full; all of
-    that is compiled. For the rest SciPy's sparse factors are used.
+    The stages are solved by a simplified Newton method: Jacobian and factors are used from step to step until
+    convergence slows down or the step changes. The Jacobian is exact, computed by the tangents of kernel
+    functions. One tangent serves all states of a group of which no derivative depends on two; the schedule
+    and the declarations of kernel functions tell which derivative depends on which state. Differences are
+    used where a part has no tangent (plain Python, an FMU) or an infinite one. Matrices are stored as bands
+    if these are narrow, otherwise dense up to 200 states or if mostly full; all of that is compiled. All
+    others use SciPy's sparse factors.
 
-    Jacobian, history and step lie in `State.integrator_memory`: a resumed run goes on to the same bytes.
+    Jacobian, history and step are in `State.integrator_memory`: a resumed run continues to the same bytes.
 
     Attributes
     ----------
     method : ndarray
-        What `numbers` returns unless it is overridden.
+        The numbers of the method, as its kernel functions take them; see `numbers`.
     vectors, history : int
-        Vectors of the length of the state that it needs in `work` and in `memory`.
+        The numbers of vectors of the length of the state that the method needs in `work` and in `memory`.
     shifts : (float, float, float)
-        Of the real and of the complex matrix of Newton's method, for a step of length 1.
+        The shifts of the real and of the complex matrix of Newton's method, for a step of length 1.
     differences : list of str
-        Why the Jacobian of the system that was prepared last is made of differences; empty where it is exact.
+        Why the Jacobian of the last prepared system is computed by differences; empty if it is exact.
     estimates_from_past : bool
-        Whether errors are estimated from differences of ends of steps. With constraints each end is corrected
-        when it is off by the tolerance of constraints, and differences show that several times larger: an
-        absolute tolerance of a state that constraints correct is not less unless it is given, or no step
-        would be short enough.
+        Whether errors are estimated from differences of ends of steps. With constraints each end has an error
+        up to the tolerance of constraints, and differences enlarge it several times. So the absolute
+        tolerance of a state that constraints correct is at least that large, unless it is given: otherwise no
+        step would be short enough.
     """
 
     dense_function = polynomial_output
@@ -110,17 +110,17 @@ class ImplicitIntegrator(CompiledIntegrator):
         self.differences: list[str] = []
 
     def followed_error(self) -> ErrorEstimate:
-        """The error vector; of a method that estimates from its past it is no longer that of the step."""
+        """The error vector; empty if errors are estimated from the past: it then changes after the step."""
         return ErrorEstimate() if self.estimates_from_past else ErrorEstimate(ERROR, [1.0])
 
     def least_absolute_tolerance(self, system: System) -> float:
-        """What corrections of constraints add to differences (`estimates_from_past`); 0 without either."""
+        """The error of corrections in differences of ends; 0 without constraints or `estimates_from_past`."""
         constrained = has_constraints(system.corrections)
         return IN_DIFFERENCES * CONSTRAINT_TOLERANCE if constrained and self.estimates_from_past else 0.0
 
     def coefficients(self, system: System) -> Vector:
         """The numbers of Newton's method, then those of the method; `tune_function` writes three of them."""
-        # A Jacobian that costs many evaluations is worth a few more iterations.
+        # the more colours a Jacobian has, the more evaluations it costs, and the more iterations it may save
         newton = NewtonNumbers(
             vectors=self.vectors,
             history=self.history,
@@ -152,7 +152,7 @@ class ImplicitIntegrator(CompiledIntegrator):
         return [int(i) for i in self._pattern]
 
     def unlowered(self, system: System) -> str:
-        """Sparse matrices are SciPy's."""
+        """Why the system cannot be exported without Python: its matrices need SciPy's sparse solver."""
         pattern = jacobian_pattern(system)  # its shape is a view of it
         if not is_sparse(_shape_of(pattern)):
             return ""
@@ -180,7 +180,7 @@ class ImplicitIntegrator(CompiledIntegrator):
         ImplicitMethod(*self._method).shift[:] = 1.0
 
     def _add_tangents(self, system: System) -> None:
-        """Put the tangents of the blocks that derivatives need behind the structure of the Jacobian."""
+        """Append the tangents of the blocks that derivatives need to the structure of the Jacobian."""
         rows = range(*system.inner_range)
         tangents = getattr(system, "tangents", None)  # none where witnesses are held, or an FMU is coupled
         self.differences = ["the system has no tangents"]
@@ -211,7 +211,7 @@ class ImplicitIntegrator(CompiledIntegrator):
 
     @property
     def _shape(self) -> Pattern:
-        """The numbers that the structure of the Jacobian begins with."""
+        """The record at the beginning of the structure of the Jacobian."""
         return _shape_of(self._pattern)
 
 

@@ -10,14 +10,14 @@ from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.rounding import noise_of_holds
 from cosim_integrators.kit.start_of_step import copy_values
 
-RELATIVE_INCREMENT = 1.4901161193847656e-08  # the root of the spacing of numbers: both errors are alike then
+RELATIVE_INCREMENT = 1.4901161193847656e-08  # root of the spacing of numbers: balances rounding and curvature
 
 
 def make_jacobian(system, method, t):
     """Fill ``method.jacobian`` with the derivatives d(y_dot)/dy at the start of the step.
 
-    One tangent of the system for each colour of the pattern: its columns have no row in common. Differences
-    take its place where a block has no tangent, and for columns in which one is infinite.
+    One tangent of the system gives all columns of one colour, which have no row in common. Differences are
+    used instead if a block has no tangent, and for colours with an entry that is not finite.
 
     Returns OK, BAD_NUMBER or 1 + the index of a block that failed.
 
@@ -39,12 +39,15 @@ def make_jacobian(system, method, t):
 
 @tangent_of(make_jacobian, with_values=True, leaves_fixed=True)
 def make_jacobian_alone(system, method, t, system_dot, method_dot, t_dot):
-    """The Jacobian alone, by tangents: where tangents are carried all blocks have some."""
+    """Make the Jacobian, without tangents of its own: in a run with tangents every block has a tangent."""
     return follow_colours(system, method, t)
 
 
 def follow_colours(system, method, t):
-    """Fill the Jacobian by tangents; OK, BAD_NUMBER where it is not finite, or 1 + the index of a block."""
+    """Fill the Jacobian by tangents; OK, BAD_NUMBER if it is not finite, or 1 + the index of a failed block.
+
+    Without tangents it is BAD_NUMBER, too.
+    """
     clear_tangents(system, method)
     if method.pattern.tangents == 0:
         return BAD_NUMBER if method.pattern.colours > 0 else OK
@@ -105,7 +108,7 @@ def follow_tangents(system, method, t, colour):
 def store_columns(method, c_dot, colour):
     """Store the entries in the columns of one colour.
 
-    No place is negative: `rows_of` does not look for its sign.
+    Rows are read by `rows_of`, which unlike an index does not test for a negative place.
     """
     rows = method.entry_rows
     entries = method.jacobian
@@ -117,9 +120,9 @@ def store_columns(method, c_dot, colour):
 def try_differences(system, method, t, colour):
     """Compute the columns of one colour by differences; OK, BAD_NUMBER or 1 + the index of a block.
 
-    The increment of a state goes where its derivative points, so that it stays inside what the model can
-    compute; where it does not, the other side is tried. It is not shorter than noise of the derivatives
-    carries the state. `y` is the start of the step again afterwards.
+    The increment of a state has the sign of its derivative, so that the model probably can be evaluated
+    there; if it cannot, the other side is tried. It is not smaller than the noise of held witnesses. `y` is
+    the start of the step again afterwards.
     """
     y = system.y
     start = method.start
@@ -156,11 +159,11 @@ def divide_differences(method, c, increment, colour):
     starts = method.column_starts
     rows = method.entry_rows
     entries = method.jacobian
-    total = 0.0
+    not_finite = 0.0  # NaN as soon as an entry is not finite: 0 * inf is NaN, too
     for j in range(method.n):
         if colours[j] == colour:
             for e in range(starts[j], starts[j + 1]):
                 row = rows[e]
                 entries[e] = (c[row] - slope[row]) / increment[j]
-                total += 0.0 * entries[e]
-    return OK if total == 0.0 else BAD_NUMBER
+                not_finite += 0.0 * entries[e]
+    return OK if not_finite == 0.0 else BAD_NUMBER

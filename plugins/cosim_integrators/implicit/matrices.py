@@ -1,4 +1,4 @@
-"""The matrices of Newton's method: made when the step or the Jacobian changes, and solved with."""
+"""The matrices of Newton's method: factored when the step or the Jacobian changes, and solved with."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from cosim_integrators.implicit.implicit_method import OK, SINGULAR
 from cosim_integrators.kit.dense_lu import lu_factor, lu_solve, lu_solve_two
 from cosim_integrators.kit.start_of_step import copy_values
 
-SAME_STEP = 1e-8  # a step that differs by less keeps its matrices: rounding of its end is no reason
-MAKE, SOLVE_REAL, SOLVE_COMPLEX = 0, 1, 2  # what a sparse solver does
+SAME_STEP = 1e-8  # relative: rounding of its end changes a step by less, and the matrices remain valid
+MAKE, SOLVE_REAL, SOLVE_COMPLEX = 0, 1, 2  # requests to a sparse solver
 
 
 def clear_foreign_matrices(method):
@@ -30,7 +30,7 @@ def clear_foreign_matrices(method):
     if made_for.step != method.memory.factored_step:
         made_for.step = 0.0
         return
-    differing = 0  # counted to the end: a loop without a way out compares several entries at once
+    differing = 0  # counted to the end: a loop without an early exit compares several entries at once
     for e in range(jacobian.shape[0]):
         differing += 1 if jacobian[e] != made_from[e] else 0
     if differing > 0:
@@ -44,12 +44,11 @@ def clear_matrices(method):
 
 
 def make_matrices(method, step, shift, re, im):
-    """Have the factors of ``shift / step S - J`` and, if the method has it, ``(re + i im) / step S - J``.
+    """Factor ``shift / step S - J`` and, if the method has it, ``(re + i im) / step S - J``, where needed.
 
-    S is diagonal: ``method.shift``.
-
-    What decides is the memory in the State: a resumed run makes the same matrices again, also where
-    they belong to a step that was a little different. Returns OK or SINGULAR.
+    S is diagonal: ``method.shift``. The memory in the State decides for which step the matrices are made, so
+    that a resumed run makes the same ones, even if they belong to a slightly different step. Returns OK or
+    SINGULAR.
     """
     memory = method.memory
     matrices = method.matrices
@@ -122,10 +121,10 @@ def fill_band(method, matrix, width, re, im):
             row = places[rows[e]]
             matrix[width * (row * columns + column - row)] = -jacobian[e]
     for j in range(method.n):
-        at = width * (places[j] * columns + pattern.lower)
-        matrix[at] += re * diagonal[j]
+        entry_at = width * (places[j] * columns + pattern.lower)
+        matrix[entry_at] += re * diagonal[j]
         if width == 2:
-            matrix[at + 1] += im * diagonal[j]
+            matrix[entry_at + 1] += im * diagonal[j]
 
 
 def solve_real(method, b):
@@ -181,7 +180,7 @@ def solve_pair(method, b, c):
 
 @tangent_of(make_matrices, with_values=True)
 def make_matrices_of_values(method, step, shift, re, im, method_dot, step_dot, shift_dot, re_dot, im_dot):
-    """The matrices as they are: they only serve iterations, whose results do not depend on them."""
+    """Make the matrices, without tangents: the results of iterations do not depend on them."""
     return make_matrices(method, step, shift, re, im)
 
 
@@ -206,13 +205,13 @@ def put_in_order(method, b, ordered):
 
 
 def read_order(method, ordered, b):
-    """`b` = what is in the order of a band, in that of the states."""
+    """`b` = the vector ``ordered``, which is in the order of a band, in the order of the states."""
     places = method.places
     for j in range(method.n):
         b[j] = ordered[places[j]]
 
 
 def call_sparse_solver(method, request, step, b, c):
-    """Have the sparse solver do something: it is called as a block, and so also from compiled code."""
+    """Send a request to the sparse solver. It is called as a block, since compiled code can call those."""
     slots = method.own_slots
     return call_block(method.pattern.sparse_solver, step, b, b, b, slots, b, c, slots, request, 0)

@@ -15,11 +15,12 @@ from cosim_integrators.implicit.matrices import solve_real, solve_real_of_both
 from cosim_integrators.kit.counted_evaluation import evaluate_stage
 from cosim_integrators.kit.rounding import noise_of_holds
 
-DIVERGING = 0.99
+DIVERGING = 0.99  # a rate of convergence above which the iteration is given up
+MOST_ITERATIONS = 10
 MOST_TANGENT_ITERATIONS = 50
-NEGLIGIBLE = 1e-15  # corrections of states or tangents, relative: these no longer count
-STALLED_RATIO = 0.9  # corrections below ROUNDING that shrink by less than this are rounding
-IMPROVES = 0.5
+NEGLIGIBLE = 1e-15  # relative: the iteration on tangents ends with a correction below
+STALLED_RATIO = 0.9  # corrections below ROUNDING whose ratio is above this are rounding
+IMPROVES = 0.5  # after convergence, a correction whose ratio is above this is rounding
 
 CONVERGED, GOES_ON = 1, 0  # results of `check_convergence`; the third one is SLOW
 
@@ -27,8 +28,8 @@ CONVERGED, GOES_ON = 1, 0  # results of `check_convergence`; the third one is SL
 def is_refined(method, size, small, previous_size, previous_small, continues):
     """Whether an iteration that has converged for states of size 1 has also converged for small ones.
 
-    Corrections of small states shrink at a rate of their own, which large states that are exact at once do
-    not show. Corrections that hardly shrink after convergence for states of size 1 are rounding.
+    Corrections of small states shrink at a rate of their own, which the corrections of large states do not
+    show. Corrections that hardly shrink after convergence for states of size 1 are rounding.
 
     Parameters
     ----------
@@ -50,10 +51,10 @@ def is_refined(method, size, small, previous_size, previous_small, continues):
 
 
 def may_be_rounding(method, y, correction, size):
-    """Whether a correction is so small beside the states that it may be all rounding.
+    """Whether a correction is so small beside the states that it may be rounding alone.
 
-    `y` are the states it belongs to, `size` is its size in tolerances. Tolerances follow the states at the
-    start of the step: one that begins near 0 and becomes large has the rounding of what it becomes.
+    `y` are the states it belongs to, `size` is its size in tolerances. A tolerance belongs to a state at the
+    start of the step: a state that begins near 0 and becomes large has the rounding of its larger value.
     """
     if size <= method.newton.rounding:
         return True
@@ -72,9 +73,9 @@ def check_convergence(method, y, correction, iteration, most_iterations, size, p
     `size` is that of the correction of `y`, in tolerances. Sets ``attempt.rate`` to the rate of convergence
     (the mean of the last two) and, if it is too slow, ``attempt.factor`` to the factor of a shorter step.
 
-    The first correction of a step is judged by ``memory.convergence``: the slowest convergence in the last
-    iteration that showed one. Where states depend on each other in a chain, one after the other becomes
-    exact, and the last rates are 0: they say nothing about a first correction.
+    For the first correction of a step ``memory.convergence`` stands for the rate: the slowest one of the last
+    iteration that had a rate. The last rates of that iteration would not do: in a chain of states one after
+    the other becomes exact, so that the last rates are 0.
 
     References
     ----------
@@ -117,12 +118,12 @@ def power(base, exponent):
 
 
 def start_iteration(memory):
-    """Expect slightly slower convergence than the last iteration had."""
+    """Expect slightly slower convergence than in the last iteration, as RADAU5 does."""
     memory.convergence = math.pow(max(memory.convergence, EPSILON), 0.8)
 
 
 def solve_for_correction(system, method, weighted):
-    """Put into ``method.right`` how far the stage in `y` has to move, with the derivatives in `c`."""
+    """Write into ``method.right`` Newton's correction of the stage in `y`, with the derivatives in `c`."""
     y = system.y
     c = system.c
     base = method.base
@@ -144,7 +145,7 @@ def solve_stage(system, method, t, weighted):
     start_iteration(method.memory)
     slowest = attempt.rate
     attempt.rate = 0.0
-    most_iterations = 10 + int(method.newton.more_iterations)
+    most_iterations = MOST_ITERATIONS + int(method.newton.more_iterations)
     previous = 0.0
     previous_in_own = math.inf
     previous_small = math.inf
@@ -186,7 +187,7 @@ def solve_stage(system, method, t, weighted):
 def stage_iteration(evaluate):
     """Make the kernel function that iterates on a stage and its tangent, with the same factors.
 
-    It ends when neither changes; the lengths of steps do not vary.
+    It ends when neither stage nor tangent changes; the lengths of steps do not vary.
 
     Parameters
     ----------

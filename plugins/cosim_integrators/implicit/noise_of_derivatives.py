@@ -1,7 +1,7 @@
-"""The noise of derivatives, and what it becomes in an attempt of an implicit method.
+"""The rounding noise of derivatives, and the noise of the states that it causes in an implicit step.
 
-An attempt that is repeated from another start does not show all rounding: errors of multistep methods have
-the same noise of earlier steps, and one-step methods damp that of stiff states.
+Repeating an attempt from another start does not show all rounding: errors of multistep methods contain the
+same noise of earlier steps each time, and one-step methods damp the noise of stiff states.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.rounding import APART, LEAST, may_be_rounding, raise_floors
 
 EPSILON = 2.220446049250313e-16
-WAYS = 3
-OF_STEP = 4.0  # a step, in parts of what its matrix makes of a derivative, at most
+DISTANCES = 3  # at which points on both sides of the start are evaluated
+OF_STEP = 4.0  # a bound of the step over the factor of a derivative in the solution with its matrix
 
 
-def measure_noise(system, method, t, noise, other, shorter):
-    """Measure the effect of rounding on the derivatives: that of the states, and of the evaluation.
+def measure_noise(system, method, t, noise, opposite, shorter):
+    """Measure the noise of the derivatives: by rounding of the states, and inside the evaluation.
 
-    The derivatives are computed on short ways through the start, where they are `slope`. Their change is that
-    by rounding of the states once the way is as short as a rounding; what lies neither on a straight line nor
-    on a parabola is rounding inside. Small states move by at least a rounding of the largest one: what is
-    added to something larger shows its rounding there alone. Where all have begun at 0 that is one of 1.
-    Afterwards `y` is the start, and the cache is not its cache; `other` and `shorter` are overwritten.
+    The derivatives are evaluated at points on both sides of the start, at `DISTANCES` distances; at the start
+    they are `slope`. Their linear change, scaled down to a rounding of the states, is the first part. The
+    second part is the deviation from a parabola. Small states move by at least a rounding of the largest
+    state, to which they may be added, or by a rounding of 1 if all states have begun at 0. Afterwards `y` is
+    the start, but the cache does not belong to it; `opposite` and `shorter` are overwritten.
     """
     y = system.y
     c = system.c
@@ -36,32 +36,33 @@ def measure_noise(system, method, t, noise, other, shorter):
     least = LEAST * min(1.0, max(all_states.largest_of_all, all_states.least_of_all))
     for m in range(n):
         noise[m] = 0.0
-    for point in range(2 * WAYS):
-        way = 1.0 + point // 2
-        share = (way - 1.0) * (way - 1.0) / (way * way)
+    for point in range(2 * DISTANCES):
+        distance = 1.0 + point // 2
+        # on a parabola the bend grows with the square of the distance
+        share = (distance - 1.0) * (distance - 1.0) / (distance * distance)
         for m in range(n):
             sign = 1.0 if (m % 3 == 0) == (point % 2 == 0) else -1.0
-            y[m] = start[m] + sign * way * max(APART * abs(start[m]), least)
+            y[m] = start[m] + sign * distance * max(APART * abs(start[m]), least)
         status = evaluate(system, method, t)
         for m in range(n):
             y[m] = start[m]
             if point % 2 == 0:
-                other[m] = c[m] if status == 0 else math.nan
-            elif status == 0 and other[m] == other[m]:
-                change = 0.5 * abs(c[m] - other[m]) * (EPSILON / APART)
-                bend = c[m] - 2.0 * slope[m] + other[m]
-                if way > 1.0:
+                opposite[m] = c[m] if status == 0 else math.nan
+            elif status == 0 and opposite[m] == opposite[m]:
+                change = 0.5 * abs(c[m] - opposite[m]) * (EPSILON / APART)
+                bend = c[m] - 2.0 * slope[m] + opposite[m]
+                if distance > 1.0:
                     noise[m] = max(noise[m], change + abs(share * bend - shorter[m]))
                 shorter[m] = bend
 
 
 @rarely
 def noise_of_differences(system, method, t):
-    """The floors that noise of the derivatives needs in a finished attempt, into ``method.error``.
+    """Write into ``method.error`` the floors that the noise of the derivatives needs in a finished attempt.
 
-    The matrix of the step says what noise in derivatives becomes: so positions get that of speeds, and stiff
-    states lose theirs. Noise hardly shrinks with the step, and steps grow only while the root of that order
-    of the error is small: so a floor is 2 to the order times the noise. Afterwards `y` is the start.
+    Solving with the matrix of the step turns noise of derivatives into noise of states: positions get that of
+    speeds, and stiff states lose theirs. Step control takes the root of that order of the error, and noise
+    hardly shrinks with the step: so a floor is 2 to the order times the noise. Afterwards `y` is the start.
     """
     noise = method.error
     measure_noise(system, method, t, noise, method.right, method.imaginary)
@@ -72,20 +73,20 @@ def noise_of_differences(system, method, t):
 
 
 def measure_rounding_of_differences(system, method, t, t_end):
-    """Measure what rounding gives the states in a finished attempt; whether a floor has risen."""
+    """Measure the rounding noise of a finished attempt and raise the floors; whether one has risen."""
     noise_of_differences(system, method, t)
     return raise_floors(method, t_end - t, method.error)
 
 
 SHORTER, MEASURED, UNCHANGED = range(3)
-"""How a rejected attempt is repeated: shorter; as it was and then measured; as it was: floors have risen."""
+"""How a rejected attempt is repeated: shorter; unchanged, to measure; unchanged, with raised floors."""
 
 
 def measure_at_once(system, method, t, t_end, error, was_measured):
-    """Measure rounding for an attempt that is rejected; how it is repeated: UNCHANGED or SHORTER.
+    """Measure the rounding of a rejected attempt at once; how the attempt is repeated: UNCHANGED or SHORTER.
 
-    Nothing is attempted from elsewhere, so the attempt need not be repeated to be judged: that took a third
-    more steps where a state is little more than rounding.
+    The measurement leaves ``method.attempt`` as it is, so it needs no repetition of its own: that took a
+    third more steps where a state is little more than rounding.
     """
     has_risen = may_be_rounding(method, error) and measure_rounding_of_differences(system, method, t, t_end)
     return UNCHANGED if has_risen else SHORTER

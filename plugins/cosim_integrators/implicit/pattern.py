@@ -1,4 +1,4 @@
-"""The structure of the Jacobian as kernels take it: columns, rows and colours."""
+"""The structure of the Jacobian in the form that kernels read: columns, rows and colours."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 
 
 LARGEST_DENSE = 200
-"""States; beyond, matrices are bands, or sparse and SciPy's."""
-
-
+"""With more states than that, matrices that are no bands are sparse, and SciPy's."""
 MOSTLY_FULL = 0.2
-"""From this share of entries on, dense matrices are faster than sparse ones."""
+"""With a larger share of entries, dense matrices are faster than sparse ones."""
 
 
 def is_sparse(shape: Pattern) -> bool:

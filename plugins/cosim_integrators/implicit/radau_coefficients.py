@@ -1,7 +1,7 @@
 """Coefficients of Radau IIA methods as the collocation kernels take them, checked when they are made.
 
-They are computed in fractions and rounded once: LAPACK's last bits depend on the processor, and with them
-would every run.
+They are computed in fractions and rounded once: the last bits of LAPACK's results depend on the processor,
+and so would the results of every run.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import cosim
 from cosim_integrators.implicit.collocation_method import WIDTH, CollocationNumbers
 
 Exact = NDArray[Any]
-"""Of fractions."""
-TOLERANCE = 1e-13
+"""An array of fractions."""
+TOLERANCE = 1e-13  # relative, of the residual of `transform`, whose numbers have 16 digits
 
 
 def collocation_coefficients(
@@ -28,20 +28,20 @@ def collocation_coefficients(
     transform: Sequence[Sequence[float]],
     estimate_shift: float | None = None,
 ) -> NDArray[np.float64]:
-    """The flat array ``method`` of `collocation`.
+    """The flat array of numbers that `collocation_method` describes.
 
     Parameters
     ----------
     nodes : sequence of float
         c_1 … c_s, the last one 1.
     real : float
-        Real eigenvalue of A^-1; 0 where there is none.
+        Real eigenvalue of A^-1; 0 if there is none.
     pair : complex
         The complex eigenvalue of A^-1 that belongs to the last two columns of `transform`.
     transform : sequence of sequences of float, shape (s, s)
         T with ``A^-1 T = T L``, L having the real eigenvalue and the block ((re, -im), (im, re)).
     estimate_shift : float, optional
-        Shift of the matrix of the error estimate where there is no real eigenvalue.
+        Shift of the matrix of the error estimate if there is no real eigenvalue.
 
     Raises
     ------
@@ -68,9 +68,8 @@ def collocation_coefficients(
         pair_imaginary=pair.imag,
         exponent=stages + 1,
     )
-    # The dense output gets the derivative at the start by a multiple of the integral of
-    # (s - c_1) … (s - c_s): the derivatives at the nodes stay, and so does the end of the step, by the
-    # choice of the nodes.
+    # A multiple of the integral of (s - c_1) … (s - c_s) gives the dense output the derivative at the start.
+    # It changes neither the derivatives at the nodes nor, by the choice of the nodes, the end of the step.
     bump = polynomial(c)
     correction = Fraction(shift) / bump[0] * bump / np.arange(1, stages + 2)
     # The embedded formula has f(t, y) with weight 1 / shift and order s: its difference to the method,
@@ -96,7 +95,7 @@ def padded(row: Exact) -> NDArray[np.float64]:
 
 
 def padded_rows(matrix: Exact) -> list[NDArray[np.float64]]:
-    """All rows of a matrix, and empty ones behind them."""
+    """All rows of a matrix, and rows of zeros up to `WIDTH`."""
     rows = [*matrix, *[exact([0.0])] * (WIDTH - len(matrix))]
     return [padded(row) for row in rows]
 

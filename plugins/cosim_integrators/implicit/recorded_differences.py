@@ -1,6 +1,7 @@
-"""Going back over the differences of a step: what is written is linear in what was there, but for its length.
+"""Adjoints of the operations on differences in `past_differences`.
 
-That does not vary. What goes back undoes statement by statement what has been done, from the last.
+The length of the step does not vary, and for a given length each operation is linear. So its adjoint
+transposes the statements of the operation, the last one first.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from cosim.kit import (
     rows_of,
     width_of,
 )
-from cosim_integrators.implicit.backward_differences import (
+from cosim_integrators.implicit.implicit_method import BASE, DENSE, FAMILY, HISTORY_AT, IMAGINARY
+from cosim_integrators.implicit.past_differences import (
     DIFFERENCES,
     advance_differences,
     bring_to_distance,
@@ -30,25 +32,24 @@ from cosim_integrators.implicit.backward_differences import (
     set_empty_product,
     tangent_differences,
 )
-from cosim_integrators.implicit.implicit_method import BASE, DENSE, FAMILY, HISTORY_AT, IMAGINARY
 
 
 class RecordedDifferences(Record):
-    """An operation on differences on a tape, with their places in the roots; room for a matrix follows."""
+    """An operation on differences on a tape; room for a matrix follows."""
 
-    size: float
+    size: float  # number of states
     order: float
-    kept: float  # numbers of the history
+    kept: float  # count of numbers written to the history
     step: float  # s
     last_step: float  # s
     alpha: float
-    memory_at: float
+    memory_at: float  # where memory, work and y begin in their roots: see `RootPlaces`
     work_at: float
     y_at: float
 
 
 class RootPlaces(NamedTuple):
-    """Where memory, work and y begin in their roots."""
+    """Where memory, work and y begin in the arrays of adjoints that contain theirs (their roots)."""
 
     memory: int
     work: int
@@ -60,7 +61,7 @@ SLOPE = 3  # the vector of work that `MethodArrays.slope` is
 
 
 def record_head(method, order, room, places, tape):
-    """Put a head on the tape, with room for so many numbers behind it; `places` are `RootPlaces`."""
+    """Write a head to the tape, with room for `room` numbers behind it; `places` are `RootPlaces`."""
     at = reserve(tape, HEADER + room)
     push(tape, float(at))
     head = recorded_at(tape, at)
@@ -89,7 +90,7 @@ def work_vectors(head, work_root, index, count):
 
 
 def reverse_load(memory_root, work_root, tape):
-    """Go back over `load_differences`; the adjoint of the length of the step, which does not vary."""
+    """The adjoint of `load_differences`; returns 0 for the length of the step, which does not vary."""
     at = int(pop(tape))
     head = recorded_at(tape, at)
     n = int(head.size)
@@ -126,7 +127,7 @@ def reverse_load(memory_root, work_root, tape):
 
 
 def reverse_change(change, head, work_root):
-    """Go back over `change_distance`."""
+    """The adjoint of `change_distance`."""
     n = int(head.size)
     order = int(head.order)
     room = work_vectors(head, work_root, FAMILY + DIFFERENCES, order + 1)
@@ -148,7 +149,7 @@ def reverse_change(change, head, work_root):
 
 @recorded_by(load_differences, reverse_load)
 def record_load(method, step, memory_dot, work_dot, step_dot, memory_at, work_at, tape):
-    """Load the differences of values and tangents, on the tape."""
+    """Load the differences of values and tangents, and record it on the tape."""
     order = load_differences(method, step)
     last = method.memory.last_step
     bring_to_distance(tangent_differences(method, memory_dot, work_dot), step, last, order, method.change)
@@ -163,7 +164,7 @@ def record_load(method, step, memory_dot, work_dot, step_dot, memory_at, work_at
 
 
 def reverse_prediction(memory_root, work_root, y_root, tape):
-    """Go back over `predict_end`."""
+    """The adjoint of `predict_end`."""
     at = int(pop(tape))
     head = recorded_at(tape, at)
     n = int(head.size)
@@ -194,7 +195,7 @@ def reverse_prediction(memory_root, work_root, y_root, tape):
 
 @recorded_by(predict_end, reverse_prediction)
 def record_prediction(*arguments):
-    """Predict the end of a step and its tangent, on the tape."""
+    """Predict the end of a step and its tangent, and record it on the tape."""
     method, y, order = arguments[:3]
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[3:]
     predict_end(method, y, order)
@@ -206,7 +207,7 @@ def record_prediction(*arguments):
 
 
 def reverse_advance(memory_root, work_root, y_root, tape):
-    """Go back over `advance_differences`."""
+    """The adjoint of `advance_differences`."""
     at = int(pop(tape))
     head = recorded_at(tape, at)
     n = int(head.size)
@@ -237,7 +238,7 @@ def reverse_advance(memory_root, work_root, y_root, tape):
 
 
 def reverse_polynomial(powers, head, work_root):
-    """Go back over `write_polynomial`."""
+    """The adjoint of `write_polynomial`."""
     n = int(head.size)
     order = int(head.order)
     for back in range(order):
@@ -259,7 +260,7 @@ def reverse_polynomial(powers, head, work_root):
 
 @recorded_by(advance_differences, reverse_advance)
 def record_advance(*arguments):
-    """Advance the differences of values and tangents, on the tape."""
+    """Advance the differences of values and tangents, and record it on the tape."""
     method, y, order, loaded = arguments[:4]
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[4:]
     bring_to_end(method, y, order, loaded, method.change)

@@ -1,7 +1,8 @@
-"""Matrices of Newton's method on a tape, and going back over what was solved with them.
+"""Matrices of Newton's method on a tape, and the adjoints of solutions with them.
 
-Matrices do not vary, so going back over a solution solves the transposed system. A function that goes back
-has the tape alone: it has the factors once for each step, and each solution says where.
+Matrices do not vary, so the adjoint of a solution solves the transposed system. The functions that compute
+adjoints read the tape alone: it holds the factors once for each step, and each recorded solution has their
+place.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from cosim_integrators.kit.dense_lu import lu_solve_transposed
 class RecordedMatrices(Record):
     """The head of matrices on a tape; the places of states in a band follow, then `NewtonMatrices`."""
 
-    size: float
+    size: float  # number of states
     width: float  # of a row
     length: float  # of all numbers of the matrices
     is_band: float
@@ -36,8 +37,6 @@ class RecordedMatrices(Record):
 
 
 HEADER = width_of(RecordedMatrices)
-OWN_ARGUMENTS = 5  # of `make_matrices`
-TAPE_AT = OWN_ARGUMENTS + 6 + 2  # in the arguments of `record_matrices`
 
 
 def recorded_matrices(tape, at):
@@ -59,7 +58,7 @@ def factors_of(tape, at):
 
 
 def reverse_matrices(memory_root, work_root, tape):
-    """Go back over making matrices: nothing varies."""
+    """The adjoint of `make_matrices`: its results do not vary."""
     cut_tape(tape, pop(tape))
     return 0.0, 0.0, 0.0, 0.0
 
@@ -67,7 +66,7 @@ def reverse_matrices(memory_root, work_root, tape):
 @recorded_by(make_matrices, reverse_matrices)
 def record_matrices(method, step, shift, re, im, *tangents_places_and_tape):
     """Make the matrices, and copy them to the tape."""
-    tape = tangents_places_and_tape[8]
+    tape = tangents_places_and_tape[8]  # behind six tangents (memory, work, numbers) and two places
     status = make_matrices(method, step, shift, re, im)
     n = method.n
     pattern = method.pattern
@@ -141,7 +140,7 @@ def put_in_recorded_order(tape, at, b, ordered):
 
 
 def read_recorded_order(tape, at, ordered, b):
-    """`b` = what is in the order of a band, in that of the states."""
+    """`b` = the vector ``ordered``, which is in the order of a band, in the order of the states."""
     is_reordered = recorded_matrices(tape, at).is_reordered != 0.0
     places = places_of(tape, at)
     for m in range(ordered.shape[0]):
@@ -149,7 +148,7 @@ def read_recorded_order(tape, at, ordered, b):
 
 
 def reverse_real(memory_root, work_root, b_root, tape):
-    """Go back over a solution of the real system."""
+    """The adjoint of a solution of the real system."""
     first = int(pop(tape))
     at = int(pop(tape))
     n = int(recorded_matrices(tape, at).size)
@@ -158,14 +157,14 @@ def reverse_real(memory_root, work_root, b_root, tape):
 
 @recorded_by(solve_real, reverse_real)
 def record_real(method, b, memory_dot, work_dot, b_dot, memory_at, work_at, b_at, tape):
-    """Solve the real system for a right side and its tangent, on the tape."""
+    """Solve the real system for a right side and its tangent, and record it on the tape."""
     solve_real_of_both(method, b, b_dot)
     push(tape, method.matrices.made_for.recorded_at)
     push(tape, float(b_at))
 
 
 def reverse_pair(memory_root, work_root, b_root, c_root, tape):
-    """Go back over a solution of the complex system."""
+    """The adjoint of a solution of the complex system."""
     second = int(pop(tape))
     first = int(pop(tape))
     at = int(pop(tape))
@@ -175,7 +174,7 @@ def reverse_pair(memory_root, work_root, b_root, c_root, tape):
 
 @recorded_by(solve_pair, reverse_pair)
 def record_pair(method, b, c, memory_dot, work_dot, b_dot, c_dot, memory_at, work_at, b_at, c_at, tape):
-    """Solve the complex system for a right side and its tangent, on the tape."""
+    """Solve the complex system for a right side and its tangent, and record it on the tape."""
     solve_pair(method, b, c)
     solve_pair(method, b_dot, c_dot)
     push(tape, method.matrices.made_for.recorded_at)

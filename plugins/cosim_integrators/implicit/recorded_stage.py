@@ -1,9 +1,10 @@
-"""Going back over an implicit stage: by the implicit function theorem, and not along Newton's iterations.
+"""The adjoint of an implicit stage, by the implicit function theorem and not along Newton's iterations.
 
-The end of the stage meets f(t, y) = S (y - base) / weighted. With an adjoint r of y, the adjoint of the left
-side is the solution x of (S / weighted - J)' x = r; base gets S / weighted x, and all that f reads the
-product of x and its derivative. The factors are those of Newton's method, whose Jacobian is an older one:
-the blocks of the stage, recorded on the tape, say what their solution has missed.
+The end of the stage solves f(t, y) = S (y - base) / weighted. With an adjoint r of y, the adjoint of the left
+side is the solution x of (S / weighted - J)' x = r; base gets S / weighted x, and the inputs of f get the
+product of x and the derivatives of f. The factors are those of Newton's method, whose Jacobian is an older
+one: the adjoints of the blocks of the stage, which are on the tape, give the residual of their solution, and
+it is corrected until the residual is rounding.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class StageSolution(NamedTuple):
     """Vectors behind the head of a stage: its adjoint equation and the solution of that."""
 
     diagonal: Any  # S / weighted
-    residual: Any  # adjoints of the stage that the solution so far does not explain
+    residual: Any  # of the adjoint equation, with the solution so far
     solution: Any  # x, the adjoints of the derivatives
 
 
@@ -104,7 +105,7 @@ TAPE_AT = STARTS_AT + len(RootStarts._fields)
 
 
 def record_evaluation(walked, dots, number, recording):
-    """Evaluate a system and its tangents on the tape, where only the last iteration stays.
+    """Evaluate a system and its tangents and record it on the tape, which keeps only the last iteration.
 
     Returns 0, or 1 + the index of a block that failed.
     """
@@ -149,7 +150,7 @@ def vectors_of_stage(tape, at, n):
 
 
 def reverse_stage(y_root, p_root, d_root, h_root, c_root, memory_root, work_root, tape):
-    """Go back over a stage; the adjoints of its time and of its weight, which does not vary."""
+    """The adjoint of a stage; returns the adjoints of its time and of its weight (0: it does not vary)."""
     at = int(pop(tape))
     head = stage_on_tape(tape, at)
     n = int(head.size)
@@ -191,7 +192,7 @@ def reverse_stage(y_root, p_root, d_root, h_root, c_root, memory_root, work_root
 
 @recorded_by(solve_stage, reverse_stage)
 def record_stage(*arguments):
-    """Solve for a stage and its tangent, on the tape.
+    """Solve for a stage and its tangent, and record it on the tape.
 
     `arguments` are those of `solve_stage`, then `StageDots`, `RootStarts` and the tape.
     """
@@ -209,7 +210,7 @@ def record_stage(*arguments):
 
 
 def write_stage(tape, at, method, starts, weighted):
-    """Write the head of a stage and its diagonal at a place on the tape, behind which its blocks stand."""
+    """Write the head and the diagonal of a stage at a place on the tape; its blocks follow."""
     n = method.n
     head = stage_on_tape(tape, at)
     head.size = float(n)

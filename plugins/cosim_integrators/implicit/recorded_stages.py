@@ -1,10 +1,9 @@
-"""Going back over the stages of a collocation method: by the implicit function theorem, all at once.
+"""The adjoints of all stages of a collocation method, by the implicit function theorem.
 
 The stages z_i solve f_i(start + z_i) = (T L T^-1 / step z)_i. Given the adjoints r of all z_i, the adjoints x
 of the derivatives f_i solve the transposed system. In the variables T' x its matrix is (L / step - J)', which
 is solved with the factors of Newton's method. Their Jacobian J is an older one, so the solution is corrected:
-going back over the blocks of the stages, which are on the tape, gives the residual that it leaves, as in
-`recorded_stage`.
+the adjoints of the blocks of the stages, which are on the tape, give its residual, as in `recorded_stage`.
 """
 
 from __future__ import annotations
@@ -64,10 +63,10 @@ class RecordedStages(Record):
 class StageVectors(NamedTuple):
     """Room on a tape for vectors with the numbers of all stages."""
 
-    residual: Any  # adjoints of the stages that the solution so far does not explain
+    residual: Any  # of the adjoint equations, with the solution so far
     solution: Any  # adjoints of the derivatives of the stages
     transformed: Any  # in the variables in which L is block-diagonal
-    shifted: Any
+    shifted: Any  # L' / step times the transformed ones
 
 
 HEADER, TABLE = width_of(RecordedStages), WIDTH * WIDTH
@@ -108,7 +107,7 @@ def shift_transformed(head, v, out):
 
 
 def reverse_walks(y_root, p_root, d_root, h_root, c_root, work_root, tape, head, x, residual):
-    """Go back along the blocks of all stages with the adjoints x of their derivatives.
+    """Compute the adjoints of the blocks of all stages from the adjoints x of their derivatives.
 
     Adds the adjoint of each stage's states to its part of `residual` and to those of the start. Returns the
     adjoint of the time.
@@ -153,7 +152,7 @@ def solve_transposed(head, tape, transform, inverse, vectors):
 
 
 def subtract_explained(head, inverse, vectors):
-    """Subtract from the residual what the solution explains of it without the blocks."""
+    """Subtract L' / step times the solution from the residual; `reverse_walks` adds J' times it."""
     shift_transformed(head, vectors.transformed, vectors.shifted)
     multiply_transposed(inverse, int(head.stages), int(head.size), vectors.shifted, vectors.transformed)
     for m in range(vectors.residual.shape[0]):
@@ -161,7 +160,7 @@ def subtract_explained(head, inverse, vectors):
 
 
 def reverse_stages(y_root, p_root, d_root, h_root, c_root, memory_root, work_root, tape):
-    """Go back over the stages; the adjoints of both ends of the step, which move alike."""
+    """The adjoint of all stages; returns the adjoints of both ends of the step, which vary together."""
     at = int(pop(tape))
     head = rows_of(RecordedStages, tape, at, 1)[0]
     size = int(head.stages) * int(head.size)
@@ -197,7 +196,7 @@ def reverse_stages(y_root, p_root, d_root, h_root, c_root, memory_root, work_roo
 
 @recorded_by(solve_stages, reverse_stages)
 def record_stages(*arguments):
-    """Solve for all stages and their tangents, on the tape.
+    """Solve for all stages and their tangents, and record it on the tape.
 
     `arguments` are those of `solve_stages`, then `StageDots`, `RootStarts` and the tape.
     """

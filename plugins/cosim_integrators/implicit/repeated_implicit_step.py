@@ -1,4 +1,4 @@
-"""A step that was accepted, taken again: to the time of an event, or with tangents."""
+"""Repeats an accepted step: to the time of an event, or with tangents."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cosim_integrators.kit.start_of_step import copy_values
 
 
 def new_repetition(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel function that attempts an accepted step once more, to `t_end`; OK, or why it cannot.
+    """Make the kernel function that attempts an accepted step once more, to `t_end`.
 
-    A Jacobian that was good enough for the step may be too old for another end, or for tangents: then a
-    second attempt has a new one.
+    It returns OK or the status of a failure. The Jacobian of the accepted step may be too old for another
+    end, or for tangents: then a second attempt has a new one.
     """
 
     def repeat_attempt(inner, method, t, t_end):
@@ -37,9 +37,10 @@ def new_repetition(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def load_start(method):
-    """Make the memory that of the start of the last step; its end is saved.
+    """Restore the memory of the start of the last step, and save that of its end.
 
-    The Jacobian stays, with its matrices: it was good enough for this step. So do the sizes of the states.
+    The Jacobian and its matrices stay, since they were good enough for this step, and so do the sizes of the
+    states.
     """
     memory = method.memory
     at_start = method.saved_memory(0)
@@ -54,9 +55,9 @@ def load_start(method):
 def new_redo(
     arrays: type[ImplicitMethod], attempt_step: Callable[..., Any], accept_step: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The kernel function that takes the last step again, to another end and without error control.
+    """Make the kernel function that takes the last step again, to another end and without error control.
 
-    When it fails, everything is again as at the end of that step.
+    If it fails, it restores the end of that step.
     """
     repeat_attempt = new_repetition(attempt_step)
 
@@ -90,7 +91,7 @@ def new_redo(
 def new_followed_step(
     arrays: type[ImplicitMethod], attempt_step: Callable[..., Any], accept_step: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """The kernel function whose tangent carries tangents over a step, from what `memory` was at its start."""
+    """Make the kernel function whose tangent carries tangents over a step, from the `memory` of its start."""
     repeat_attempt = new_repetition(attempt_step)
 
     def step_with_tangents(system, method, t_end):
@@ -110,7 +111,7 @@ def new_followed_step(
 
 
 def exchange_end(method, y):
-    """Make the end that is in the spare vector that of the step again; the state that failed goes there."""
+    """Restore the end of the step from the spare vector; the state that failed goes there."""
     end = method.end
     spare = method.spare
     for m in range(method.n):

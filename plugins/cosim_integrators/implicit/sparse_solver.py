@@ -13,19 +13,19 @@ from cosim_integrators.implicit.matrices import MAKE, SOLVE_REAL
 
 
 class SparseSolver:
-    """Factors and solves what Newton's method needs.
+    """Factors the matrices of Newton's method and solves with them.
 
-    SciPy is Python, and kernels call Python through one signature alone, that of a block of the schedule. So
-    its arguments carry other things here than their names say; `block` lists them, `call_sparse_solver`
-    (`matrices`) fills them.
+    Kernels can call Python through one signature alone, that of a block of the schedule. So the arguments of
+    `block` have other meanings here than their names say: its docstring lists them, and `call_sparse_solver`
+    in `matrices` passes them.
 
     Parameters
     ----------
     pattern : ndarray of int64
         Structure of the Jacobian.
     shifts : (float, float, float)
-        The real matrix is ``shifts[0] / step S - J`` with a diagonal S that is given each time; the complex
-        one has ``shifts[1] + i shifts[2]``, and is left out when the latter is 0.
+        The real matrix is ``shifts[0] / step S - J`` with a diagonal S that comes with each request; the
+        complex one has ``shifts[1] + i shifts[2]``, and is left out if the latter is 0.
     """
 
     def __init__(self, pattern: NDArray[np.int64], shifts: tuple[float, float, float]) -> None:
@@ -46,7 +46,7 @@ class SparseSolver:
     def block(
         self, t: Any, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
     ) -> None:
-        """Do what `first` asks for.
+        """Perform the request `first`.
 
         ============= =============================== =============================================
         `first`       in                              out

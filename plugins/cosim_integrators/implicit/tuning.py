@@ -1,4 +1,4 @@
-"""Kernel functions: what of an implicit method depends on the accuracy."""
+"""Sets the numbers of an implicit method that depend on the accuracy; kernel functions."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ import math
 from cosim.kit import Settings, rows_of
 from cosim_integrators.implicit.implicit_method import EPSILON, ROUNDING, NewtonNumbers
 
-FIXED_TOLERANCE = 1e-12  # to which stages are solved where there is no error control
-ONE_STEP = 0.03  # of the error that is allowed: what Newton's method may leave behind
+FIXED_TOLERANCE = 1e-12  # to which stages are solved without error control
+ONE_STEP = 0.03  # tolerances: the error that Newton's method may leave in a step
 
 
 def set_tolerances(settings, coefficients, loosening, left):
     """Write the tolerances of Newton's method and of the error estimate into the coefficients.
 
-    `loosening` is what the estimate may be, in tolerances, for the solution to keep the accuracy; `left` what
-    an iteration may leave, in tolerances (0: as in RADAU5, less for a loose one).
+    `loosening` is the largest estimate, in tolerances, with which the solution still meets the accuracy;
+    `left` is the error that an iteration may leave, in tolerances (0: as in RADAU5, less for a loose
+    tolerance).
     """
     requested = rows_of(Settings, settings, 0, 1)[0]
     newton = rows_of(NewtonNumbers, coefficients, 0, 1)[0]
     accuracy = requested.step_accuracy
     factor = loosening if requested.fixed_step == 0.0 else FIXED_TOLERANCE / accuracy
-    reached = factor * accuracy
+    tolerance = factor * accuracy
     if requested.fixed_step != 0.0:
         left = 0.1
     elif left == 0.0:
-        left = min(ONE_STEP, math.sqrt(reached))
+        left = min(ONE_STEP, math.sqrt(tolerance))
     newton.tolerance_factor = factor
-    newton.left_error = max(10.0 * EPSILON / reached, left)
-    newton.rounding = ROUNDING / reached
+    newton.left_error = max(10.0 * EPSILON / tolerance, left)
+    newton.rounding = ROUNDING / tolerance
 
 
 def step_accuracy(settings):
@@ -37,12 +38,12 @@ def step_accuracy(settings):
 
 
 def tune(settings, coefficients):
-    """Set tolerances for a method whose error estimate has the order of its solution: it is not loosened."""
+    """Set tolerances for a method whose error estimate has the order of its solution: none is loosened."""
     set_tolerances(settings, coefficients, 1.0, 0.0)
 
 
 def tune_steps_back(settings, coefficients):
-    """Set tolerances for a multistep method: an iteration may leave `ONE_STEP` of what is allowed."""
+    """Set tolerances for a multistep method: an iteration may leave an error of `ONE_STEP`."""
     set_tolerances(settings, coefficients, 1.0, ONE_STEP)
 
 

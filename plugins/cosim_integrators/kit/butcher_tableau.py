@@ -14,12 +14,12 @@ from cosim_integrators.kit.flat_tableau import flat_tableau
 from cosim_integrators.kit.order_conditions import density, elementary_weights, rooted_trees
 from cosim_integrators.kit.stability import stability_limit
 
-HIGHEST_CHECKED = 10
-TOLERANCE = 1e-11
+HIGHEST_CHECKED = 10  # the number of conditions triples with each order; order 10 has 719 of its own
+TOLERANCE = 1e-11  # of an order condition, relative to its terms: coefficients have about 16 digits
 NO_WEIGHT = 1e-3  # of all error weights: what smaller sums show of a jump is lost beside the error itself
 
 
-def close_arrays(owner: object) -> None:
+def make_arrays_read_only(owner: object) -> None:
     """Make the arrays among the attributes of an object read-only."""
     for value in vars(owner).values():
         if isinstance(value, np.ndarray):
@@ -57,8 +57,9 @@ class ButcherTableau(FixedAttributes):
         extra stages. Without them a cubic Hermite polynomial is used.
     lift : float, optional
         Node of one more derivative, which lifts the cubic Hermite polynomial to a quartic: dense output of
-        fourth order. It is evaluated, on the cubic, for steps alone that are looked into. Not 1/2, where that
-        derivative says nothing of the quartic; near (3 - sqrt 3) / 6 its own error counts least.
+        fourth order. The derivative is evaluated on the cubic, and only in steps whose dense output is read.
+        At 1/2 all such quartics have the same derivative, so that this node is rejected; near
+        (3 - sqrt 3) / 6 their derivatives differ most, and an error of the derivative counts least.
 
     Attributes
     ----------
@@ -135,15 +136,15 @@ class ButcherTableau(FixedAttributes):
         problems = list(self._order_problems())
         if problems:
             raise ModelError(problems)
-        self.error_order = 0 if self.error is None else self._reached(self.error, exact=False)
+        self.error_order = 0 if self.error is None else self._order_of(self.error, exact=False)
         self.control_order = self.error_order + 1
         if self.second_error is not None:
             # the mixture of both estimates is E5^2 / E3 where the second one is the larger
-            self.control_order = 2 * self.control_order - self._reached(self.second_error, exact=False) - 1
-        self.dense_order = min(order, 3) if self.dense is None else self._reached_dense()
+            self.control_order = 2 * self.control_order - self._order_of(self.second_error, exact=False) - 1
+        self.dense_order = min(order, 3) if self.dense is None else self._order_of_dense_output()
         self.stability_limit = stability_limit(self.a, self.b)
         self.coefficients = flat_tableau(self)
-        close_arrays(self)
+        make_arrays_read_only(self)
 
     @property
     def jump_weights(self) -> NDArray[np.float64]:
@@ -177,11 +178,11 @@ class ButcherTableau(FixedAttributes):
             if i != self.stages and abs(row.sum() - node) > TOLERANCE * (1.0 + abs(row).sum()):
                 where = f"row {i} of a" if i < self.stages else f"row {i - self.stages - 1} of extra"
                 yield _problem(f"{where} sums to {row.sum():.17g}, but its node is {node:.17g}.")
-        reached = self._reached(self.b, exact=True)
-        if reached < self.order:
+        order = self._order_of(self.b, exact=True)
+        if order < self.order:
             yield _problem(
-                f"b fulfils the order conditions up to order {reached}, not {self.order}: "
-                f"correct a coefficient, or say order={reached}."
+                f"b fulfils the order conditions up to order {order}, not {self.order}: "
+                f"correct a coefficient, or say order={order}."
             )
         for name, weights in (("error", self.error), ("second_error", self.second_error)):
             if weights is None:
@@ -190,7 +191,7 @@ class ButcherTableau(FixedAttributes):
                 yield _problem(
                     f"the {name} weights are all zero; leave them out for a method without error estimate."
                 )
-            elif self._reached(weights, exact=False) < 1:
+            elif self._order_of(weights, exact=False) < 1:
                 yield _problem(f"the {name} weights sum to {weights.sum():.3g}, must sum to 0.")
         if self.second_error is not None and self.error is None:
             yield _problem("second_error needs error, which it accompanies.")
@@ -201,13 +202,16 @@ class ButcherTableau(FixedAttributes):
             ends[: self.stages] = self.b
             if np.abs(self.dense.sum(axis=1) - ends).max() > TOLERANCE * (1.0 + np.abs(self.dense).sum()):
                 yield _problem("the rows of dense must sum to b (the dense output must end at the solution).")
-            elif self._reached_dense() < 1:
+            elif self._order_of_dense_output() < 1:
                 yield _problem(
                     "dense does not fulfil the condition of order 1: its first column must sum to 1."
                 )
 
-    def _reached(self, weights: NDArray[np.float64], *, exact: bool) -> int:
-        """Highest order whose conditions the weights fulfil: 1 / gamma, or 0 for differences of methods."""
+    def _order_of(self, weights: NDArray[np.float64], *, exact: bool) -> int:
+        """Highest order whose conditions the weights fulfil.
+
+        For each tree the weighted sum must be 1 / gamma (`exact`), or 0 for the difference of two methods.
+        """
         for order in range(1, self.order + 1):
             for tree in rooted_trees(order):
                 required = 1.0 / density(tree) if exact else 0.0
@@ -216,7 +220,7 @@ class ButcherTableau(FixedAttributes):
                     return order - 1
         return self.order
 
-    def _reached_dense(self) -> int:
+    def _order_of_dense_output(self) -> int:
         """Highest order of the dense output: sum_i b_i(s) Phi_i = s^r / gamma, power by power."""
         assert self.dense is not None
         for order in range(1, self.order + 1):
@@ -224,9 +228,9 @@ class ButcherTableau(FixedAttributes):
                 terms = elementary_weights(self._all_a, tree)[:, None] * self.dense
                 required = np.zeros(max(self.dense.shape[1], order))
                 required[order - 1] = 1.0 / density(tree)
-                reached = np.zeros_like(required)
-                reached[: self.dense.shape[1]] = terms.sum(axis=0)
-                if np.abs(reached - required).max() > TOLERANCE * (1.0 + np.abs(terms).sum()):
+                powers = np.zeros_like(required)
+                powers[: self.dense.shape[1]] = terms.sum(axis=0)
+                if np.abs(powers - required).max() > TOLERANCE * (1.0 + np.abs(terms).sum()):
                     return order - 1
         return self.order
 
@@ -240,7 +244,10 @@ def _filled(size: int, rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
 
 
 def lifted(b: Sequence[float], node: float) -> tuple[list[tuple[float, list[float]]], list[list[float]]]:
-    """The extra stage of the quartic that `node` lifts, and its coefficients, as a tableau takes them.
+    """The extra stage at `node`, and the dense output that it lifts to a quartic: `extra` and `dense`.
+
+    The quartic is the cubic Hermite polynomial plus a multiple of s^2 (1 - s)^2, which keeps values and
+    derivatives at both ends; the multiple makes the derivative at `node` that of the extra stage.
 
     Examples
     --------

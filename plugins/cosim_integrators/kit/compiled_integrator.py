@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from cosim.kit import (
     DENSE_SIGNATURE,
     DONE,
     REDO_SIGNATURE,
-    STEP_SIGNATURE,
     TUNE_SIGNATURE,
     WORK_HEADER,
     DenseOutput,
@@ -31,54 +30,21 @@ from cosim.kit import (
     Vector,
     compiled,
     function_address,
-    head_of,
     method_settings,
     method_slots,
     place_in,
-    prepared_call,
     rows_of,
     step_without_states,
     width_of,
 )
 from cosim_integrators.kit.kinks import kink_room
-from cosim_integrators.kit.repeated_steps import (
-    ADVANCE_SIGNATURE,
-    RequestedSteps,
-    RequestedTimes,
-    StepArrays,
-    advance,
-)
+from cosim_integrators.kit.prepared_steps import NOT_PREPARED, prepare_steps
 from cosim_integrators.kit.start_of_run import initialize_steps, restart_steps
 
 if TYPE_CHECKING:
     State = Any
     System = Any
 
-
-class _PreparedSteps(NamedTuple):
-    """A prepared call of `advance`: the arrays of a State for which it is made, and its requests.
-
-    Attributes
-    ----------
-    y, h, c, memory : ndarray
-    steps : RequestedSteps
-    times : RequestedTimes
-    call : callable
-    arrays : tuple of ndarray
-        The memory of `steps` and `times`.
-    """
-
-    y: Any
-    h: Any
-    c: Any
-    memory: Any
-    steps: RequestedSteps
-    times: RequestedTimes
-    call: Callable[[], Any]
-    arrays: Any
-
-
-NOTHING_PREPARED = _PreparedSteps(None, None, None, None, RequestedSteps(), RequestedTimes(), int, None)
 
 CALLS = {
     "initialize": "begin_function",
@@ -89,14 +55,15 @@ CALLS = {
     "interpolate": "dense_function",
     "dense": "dense_function",
 }
-"""The attributes of a class that replace calls in Python."""
-CODES = tuple(StepCode)  # by number; an enumeration is slow to call
+"""For each method of `CompiledIntegrator` the attribute that holds its kernel function."""
+CODES = tuple(StepCode)  # by number; calling an enumeration is slow
 NOTHING_LIMITS = "this system has no states that limit the step: give a finite t_stop or maximum_step"
+# places in `work`
 COUNTED = ("steps", "rejections", "evaluations", "jacobians", "factorizations", "newton_failures")
-COUNTED_PLACES = np.array([place_in(StepWork, name) for name in COUNTED])  # a list is converted each time
+COUNTED_PLACES = np.array([place_in(StepWork, name) for name in COUNTED])  # an index list is slower
 STEPS = place_in(StepWork, "steps")
 END = place_in(StepWork, "end")
-ENDS = [place_in(StepWork, "start"), END]
+START_AND_END = [place_in(StepWork, "start"), END]
 SLOTS_HEADER = width_of(MethodSlots)
 
 
@@ -104,38 +71,39 @@ class CompiledIntegrator(Integrator):
     """Base of integrators whose step, step taken again and dense output are kernel functions.
 
     A subclass names three kernel functions and says how large its arrays are; `cosim.contracts.method_layout`
-    explains the arrays. `cosim.kit.step_entry` and `redo_entry` make the first two of functions that take two
-    groups of arguments, the system and the method. What is the same for all of them stands here.
+    explains the arrays. `cosim.kit.step_entry` and `redo_entry` make the first two from functions that take
+    two groups of arguments, the system and the method.
 
     Attributes
     ----------
     step_function, redo_function, dense_function : function
         Kernel functions; plain Python, compiled when a system is prepared.
     begin_function, restart_function : function
-        The beginning of a run, and going on after a jump: kernel functions; a method with a memory of its own
-        has others.
+        Kernel functions of the beginning of a run and of the restart after a jump; a method with a memory of
+        its own needs its own.
     complete_function : function or None
-        What dense output needs beyond the step itself.
+        Computes what dense output needs beyond the step itself.
     tune_function : function or None
-        ``tune(settings, coefficients)`` writes those coefficients that depend on the accuracy. Without it a
-        method whose `coefficients` do has to be exported anew for another accuracy.
+        ``tune(settings, coefficients)`` writes the coefficients that depend on the accuracy. If they depend
+        on it and there is no such function, the method must be exported again for another accuracy.
     followed_function : function or None
-        The step whose tangent carries tangents along a run, with what ``work`` and ``memory`` held at its
-        start; the step taken again unless given.
+        The step whose tangent carries tangents along a run, from ``work`` and ``memory`` at its start; by
+        default the step taken again.
 
-    Notes
-    -----
-    A method that keeps constraints calls `cosim.contracts.constraints.project_end` at the end of a step and
-    of a step that is taken again, rejects a step whose end cannot be corrected, and declares
+    Notes ----- A method that supports constraints calls `cosim.contracts.constraints.project_end` at the end
+    of a step and of a step that is taken again, rejects a step whose end cannot be corrected, and declares
     ``supports_constraints``.
 
-    A component that computes with an error of its own reports it, relative to what it computes, in a
-    cache slot ``step_error``: at the end of a step it is held to the accuracy like the others. One
-    that knows when it will jump or have a kink says so in a cache slot ``smooth_until``, a time: steps
-    with error control end there. One that knows where it has a kink has a number in a cache slot
-    ``side_of_kink`` that changes its sign there: a method that declares ``locates_kinks`` ends steps with
-    error control there, too (`cosim_integrators.kit.kinks`). For `abs`, `max` and `min` such numbers are made
-    from the sources of kernel functions.
+    Components influence steps with error control by three kinds of cache slots:
+
+    - ``step_error``: an error that the component estimates itself, relative to its value. At the end of a
+    step
+      it must be within the accuracy, too.
+    - ``smooth_until``: the time of the next jump or kink. Steps end there.
+    - ``side_of_kink``: a number that changes its sign at a kink. A method that declares ``locates_kinks``
+    ends
+      steps there (`cosim_integrators.kit.kinks`). For `abs`, `max` and `min` such numbers are made from the
+      sources of kernel functions.
     """
 
     step_function: ClassVar[Callable[..., Any]]
@@ -157,9 +125,9 @@ class CompiledIntegrator(Integrator):
         self._slots = np.zeros(SLOTS_HEADER, dtype=np.int64)
         self._has_no_states, self._memory_size = True, 0
         self._called: dict[Any, Callable[..., Any]] = {}
-        self._prepared_steps = NOTHING_PREPARED
+        self._prepared_steps = NOT_PREPARED
 
-    # what a subclass says
+    # declared by subclasses
 
     @abstractmethod
     def coefficients(self, system: System) -> Vector:
@@ -167,7 +135,7 @@ class CompiledIntegrator(Integrator):
 
     @abstractmethod
     def work_size(self, ny: int) -> int:
-        """The count of numbers in `work` that the method needs beyond the header and three vectors."""
+        """The count of numbers that the method needs in `work` beyond the header and three vectors."""
 
     @property
     def error_order(self) -> int:
@@ -175,18 +143,18 @@ class CompiledIntegrator(Integrator):
         return self.order
 
     def memory_size(self, ny: int) -> int:
-        """Two numbers: the next step and the error of the last one."""
+        """The count of numbers in the memory; at least two: the next step and the error of the last one."""
         return width_of(StepMemory)
 
     def floors_at(self, ny: int) -> int:
-        """Where in the memory the absolute tolerances of the step begin; 0 if they do not change."""
+        """The place in the memory of the absolute tolerances of the step; 0: they are constant."""
         return 0
 
     def extra_slots(self, system: System) -> list[int]:
-        """Integers of the method's own, for the end of `slots`."""
+        """Integers that the method needs at the end of `slots`."""
         return []
 
-    # the contract
+    # the contract `cosim.Integrator`
 
     def initialize(self, system: System, state: State) -> None:
         """Choose the first step and write the memory; the State is realized to Acceleration."""
@@ -196,7 +164,7 @@ class CompiledIntegrator(Integrator):
         self._call(type(self).begin_function, system, state)
 
     def kernels(self, system: System) -> MethodKernels | None:
-        """See `Integrator.kernels`; None where a class has written one of the calls in Python."""
+        """See `Integrator.kernels`; None if a class has written one of the calls in Python."""
         self._prepare(system)
         cls = type(self)
         if cls.python_calls():
@@ -222,7 +190,7 @@ class CompiledIntegrator(Integrator):
         )
 
     def followed_error(self) -> ErrorEstimate:
-        """Where the step that derivatives follow leaves its error estimate; empty if it leaves none."""
+        """Where the step that derivatives follow writes its error estimate; empty if it writes none."""
         return ErrorEstimate()
 
     def slot_functions(self, system: System) -> list[PlacedFunction]:
@@ -231,7 +199,7 @@ class CompiledIntegrator(Integrator):
 
     @classmethod
     def python_calls(cls) -> list[str]:
-        """The calls that a class has written in Python."""
+        """For each call that a class has written in Python, a sentence that says so."""
         return [
             f"its {name}() is Python: give the class a {function}."
             for name, function in CALLS.items()
@@ -241,17 +209,17 @@ class CompiledIntegrator(Integrator):
     def use_work(self, work: Vector) -> None:
         """See `Integrator.use_work`."""
         work[: self._work.size] = self._work
-        self._work, self._prepared_steps = work, NOTHING_PREPARED
+        self._work, self._prepared_steps = work, NOT_PREPARED
 
     def with_accuracy(self, accuracy: float) -> Self:
         """A copy with another accuracy, which is not prepared for a system."""
         copy = super().with_accuracy(accuracy)
         copy._system, copy._counts, copy._work = None, np.zeros(len(COUNTED)), self._work.copy()
-        copy._prepared_steps = NOTHING_PREPARED
+        copy._prepared_steps = NOT_PREPARED
         return copy
 
     def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
-        """One accepted step; see `Integrator.step`. At `t_stop` already, nothing is done."""
+        """Take one accepted step; see `Integrator.step`. At `t_stop` nothing is done."""
         if self._system is not system:
             self._prepare(system)
         t = state.time
@@ -290,15 +258,15 @@ class CompiledIntegrator(Integrator):
     def restart(self, system: System, state: State) -> None:
         """Continue after a jump with the length of the last step, but without the memory of its error.
 
-        Error control rejects the step if it is too long; choosing a new length by trial would cost
-        evaluations at every event.
+        Error control rejects the step if it is too long; a new choice of its length would cost evaluations at
+        every event.
         """
         if self._system is None:
             self._prepare(system)
         self._call(type(self).restart_function, system, state)
 
     def redo(self, system: System, state: State, t_event: float) -> StepCode:
-        """The last step again, ending at `t_event`, not later than error control accepted it."""
+        """Take the last step again up to `t_event`, which must not be behind its accepted end."""
         self._check_inside(t_event, self._last.accepted_end)
         if not t_event > self.previous_time:
             raise ValueError(
@@ -349,7 +317,7 @@ class CompiledIntegrator(Integrator):
         """Time, s, and continuous state, shape (ny,), of the evaluation that failed last."""
         return self._last.failed_time, self._method.spare.copy()
 
-    # machinery
+    # internal
 
     @property
     def _last(self) -> StepWork:
@@ -360,21 +328,21 @@ class CompiledIntegrator(Integrator):
     @property
     def _method(self) -> MethodArrays:
         """The arrays without the memory, which belongs to a State."""
-        nothing = np.zeros(0)
-        return MethodArrays(self._ny, self._coefficients, self._settings, nothing, self._work, self._slots)
+        no_memory = np.zeros(0)
+        return MethodArrays(self._ny, self._coefficients, self._settings, no_memory, self._work, self._slots)
 
     @staticmethod
     def _new_work(size: int) -> Vector:
-        """An array `work` before the first step, with so many numbers behind the header."""
+        """An array `work` before the first step, with `size` numbers behind the header."""
         work = np.zeros(WORK_HEADER + size)
-        work[ENDS] = math.nan
+        work[START_AND_END] = math.nan
         return work
 
     def _stepped(self, system: System, state: State) -> None:
-        """Do what a method does in Python after a step; the State is at its end."""
+        """For subclasses: called after a step, when the State is at its end."""
 
     def _complete(self) -> None:
-        """Compute what dense output needs beyond the step."""
+        """For subclasses: compute what dense output needs beyond the step."""
 
     def _stopped(self, t: float, t_stop: float) -> StepCode:
         if t == t_stop:
@@ -384,22 +352,18 @@ class CompiledIntegrator(Integrator):
     def _advance(
         self, system: System, state: State, t: float, t_stop: float, limit: float, most_steps: int
     ) -> int:
-        """Up to so many steps from `t` on; the code of the last one."""
-        y, p, d, k, h, c = system.arrays(state)
+        """Take up to `most_steps` steps from `t` on; the code of the last one."""
+        arrays = system.arrays(state)
+        y, _, _, _, h, c = arrays
         memory = state.integrator_memory
-        y_before, h_before, c_before, memory_before, steps, times, call, _ = self._prepared_steps
-        if not (y is y_before and h is h_before and c is c_before and memory is memory_before):
-            of_method = self._coefficients, self._settings, memory, self._work, self._slots
-            step = step_without_states if self._has_no_states else type(self).step_function
-            address = function_address(step, STEP_SIGNATURE)
-            which = np.array([address, 1, *system.derivative_range], dtype=np.int64)
-            when = np.zeros(width_of(RequestedTimes))
-            head = head_of(StepArrays(system.table, system.ints, y, p, d, k, h, c, *of_method, which, when))
-            steps, times = rows_of(RequestedSteps, which, 0, 1)[0], rows_of(RequestedTimes, when, 0, 1)[0]
-            call = prepared_call(advance, ADVANCE_SIGNATURE, head)
-            self._prepared_steps = _PreparedSteps(y, h, c, memory, steps, times, call, (which, when))
-        steps.most, times.start, times.stop, times.limit = most_steps, t, t_stop, limit
-        code: int = call()
+        if not self._prepared_steps.are_for(y, h, c, memory):
+            step_function = step_without_states if self._has_no_states else type(self).step_function
+            method_arrays = self._coefficients, self._settings, memory, self._work, self._slots
+            self._prepared_steps = prepare_steps(step_function, system, arrays, method_arrays)
+        prepared = self._prepared_steps
+        times = prepared.times
+        prepared.steps.most, times.start, times.stop, times.limit = most_steps, t, t_stop, limit
+        code: int = prepared.call()
         return code
 
     def _call(self, function: Any, system: System, state: State) -> None:
@@ -412,7 +376,7 @@ class CompiledIntegrator(Integrator):
             raise SimulationError(state.time, CODES[code].sentence)
 
     def _prepare(self, system: System) -> None:
-        """Compile, and make room for this system."""
+        """Make the arrays for a system."""
         self._counts += self._work[COUNTED_PLACES]
         self._system, self._ny, self._called = system, int(system.ny), {}
         self._settings = method_settings(self, system, self.error_order, self.floors_at(self._ny))
@@ -420,16 +384,15 @@ class CompiledIntegrator(Integrator):
         if (tune := type(self).tune_function) is not None:
             compiled(tune, TUNE_SIGNATURE)(self._settings, self._coefficients)
         self._slots = method_slots(system, self.extra_slots(system))
-        # without states a step can have any length, and one walk is enough
+        # without states and slots a step can have any length, and takes one evaluation
         self._has_no_states = self._ny + self._slots.size == SLOTS_HEADER
         self._memory_size = self.memory_size(self._ny)
-        self._prepared_steps = NOTHING_PREPARED
+        self._prepared_steps = NOT_PREPARED
         room_of_kinks = kink_room(self._method.slots.kinks, self._ny)
         self._work = self._new_work(3 * self._ny + self.work_size(self._ny) + room_of_kinks)
 
-    # compiled only if Python calls them; the Step calls them by address
-
     def _in_python(self, function: Any, signature: str) -> Callable[..., Any]:
+        """A kernel function, compiled for calls from Python at the first of them."""
         if function not in self._called:
             self._called[function] = compiled(function, signature)
         return self._called[function]

@@ -1,10 +1,13 @@
-"""States that constraints correct: the floors of their errors are higher than those of other states.
+"""Which states are corrected by constraints: their absolute tolerances have a higher floor.
 
-Corrections at the ends of steps, and multipliers inside of them, leave errors in the states of a mechanism.
+Corrections at the ends of steps, and multipliers inside steps, leave errors in the states of a mechanism.
 These errors do not shrink with the step, and no measurement at the start of a step shows them. A state is
-free of them if a correction leaves it as it is, to the bit, and its derivative does not depend on states that
-are corrected. A state is unknown until an estimate of its error has gone through the corrections; until then
-it counts as moved.
+
+- FREE of them if a correction leaves it unchanged, to the bit, and its derivative does not depend on
+corrected
+  states;
+- UNKNOWN until an error estimate that is not zero has passed through the corrections; it is treated as MOVED;
+- MOVED otherwise.
 """
 
 from __future__ import annotations
@@ -17,10 +20,7 @@ PERTURBATION = 1e-6  # of a state, or of 1: large enough to change every derivat
 
 
 def may_learn(method):
-    """Whether a state is left that may turn out to be moved.
-
-    Free states count, too: a constraint that is switched on moves them.
-    """
+    """Whether any state is FREE or UNKNOWN: a constraint that is switched on later moves free ones, too."""
     free = method.sizes.free
     has_others = False
     for m in range(method.n):
@@ -30,10 +30,10 @@ def may_learn(method):
 
 
 def mark_corrected(system, method, t, before, after):
-    """Mark the states whose estimate of the error the corrections have changed: `before` and `after` them.
+    """Mark the states whose error estimate the corrections have changed.
 
-    On entry and at the end, `y` is the state at the end of the step, `t`, and `c` its cache; `before` is
-    overwritten.
+    `before` and `after` are the estimates before and after the corrections; `before` is overwritten. `y` and
+    `c` are state and cache at the end of the step, time `t`, on entry and on return.
     """
     sizes = method.sizes
     free = sizes.free
@@ -50,9 +50,9 @@ def mark_corrected(system, method, t, before, after):
 
 
 def mark_driven(system, method, t, slope):
-    """Mark the free states whose derivative depends on states that are not free.
+    """Mark the free states whose derivative depends on states that are not free as MOVED.
 
-    Those are perturbed, and a derivative that changes depends on them; `slope` is overwritten.
+    States that are not free are perturbed: a derivative that changes depends on them. `slope` is overwritten.
     """
     y = system.y
     c = system.c

@@ -1,4 +1,4 @@
-"""Evaluations that are counted."""
+"""Evaluations of the system that are counted in the statistics of the method."""
 
 from __future__ import annotations
 

@@ -48,12 +48,12 @@ def factor_columns(a, pivots, n, first, last):
             return k + 1
         pivots[k] = float(pivot)
         if pivot != k:
-            pivot_row = rows_of(float, a, k * n, n)
-            other = rows_of(float, a, pivot * n, n)
+            row_k = rows_of(float, a, k * n, n)
+            pivot_row = rows_of(float, a, pivot * n, n)
             for j in range(n):
-                exchanged = pivot_row[j]
-                pivot_row[j] = other[j]
-                other[j] = exchanged
+                exchanged = row_k[j]
+                row_k[j] = pivot_row[j]
+                pivot_row[j] = exchanged
         upper = rows_of(float, a, k * n + k, last - k)
         for i in range(k + 1, n):
             row = rows_of(float, a, i * n + k, last - k)
@@ -110,23 +110,23 @@ def lu_solve_two(a, pivots, n, b, c):
     exchange_rows(pivots, n, c)
     for i in range(1, n):
         row = a[i * n : i * n + n]
-        total = b[i]
-        other = c[i]
+        total_b = b[i]
+        total_c = c[i]
         for j in range(i):
-            total -= row[j] * b[j]
-            other -= row[j] * c[j]
-        b[i] = total
-        c[i] = other
+            total_b -= row[j] * b[j]
+            total_c -= row[j] * c[j]
+        b[i] = total_b
+        c[i] = total_c
     for back in range(n):
         i = n - 1 - back
         row = a[i * n : i * n + n]
-        total = b[i]
-        other = c[i]
+        total_b = b[i]
+        total_c = c[i]
         for j in range(i + 1, n):
-            total -= row[j] * b[j]
-            other -= row[j] * c[j]
-        b[i] = total / row[i]
-        c[i] = other / row[i]
+            total_b -= row[j] * b[j]
+            total_c -= row[j] * c[j]
+        b[i] = total_b / row[i]
+        c[i] = total_c / row[i]
 
 
 def lu_solve_transposed(a, pivots, n, b):

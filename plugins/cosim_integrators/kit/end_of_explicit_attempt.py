@@ -1,7 +1,7 @@
 """The end of an attempt at an explicit step: its error, its corrections, and the kinks inside the step.
 
-An attempt whose error is too large may have a kink inside: then the step ends there (CUT). One within the
-tolerance, or across a jump, gets an end that is evaluated and corrected; it may still have met a kink (CUT).
+If the error of an attempt is too large, a kink inside may be the cause: then the step ends there (CUT).
+Otherwise its end is evaluated and corrected; afterwards kinks are searched for once more (CUT).
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from cosim_integrators.kit.step_in_own_past import (
 
 
 def estimate_attempt(method, t, y, step, rejected, has_saved_sizes):
-    """The error of an attempt whose stages are computed, and whether the sizes of states are saved by now.
+    """The error of an attempt whose stages are computed, and whether the sizes of states are saved now.
 
-    Where it is too large, or an attempt was rejected before, states that leave 0 get floors: sizes change.
+    If it is too large, or an attempt was rejected before, states that leave 0 get floors. That changes the
+    sizes, so that they are saved before.
     """
     error = estimated_error(method, y, step, method.floors)
     if error > 1.0 or rejected:
@@ -44,8 +45,8 @@ def estimate_attempt(method, t, y, step, rejected, has_saved_sizes):
 def examine_explicit_end(system, method, t, t_end, error, smallest, is_jump):
     """The outcome of an attempt from `t` to `t_end` whose stages are computed; its status and its error.
 
-    The end is evaluated and corrected only where the error of the attempt is near the tolerance, or that of a
-    jump.
+    The end is evaluated and corrected only if the error of the attempt is near the tolerance (corrections may
+    reduce it), or if the attempt crosses a jump.
     """
     if (
         may_be_cut(method, error)
@@ -70,7 +71,7 @@ def examine_explicit_end(system, method, t, t_end, error, smallest, is_jump):
 
 @never_inlined
 def project_attempt(system, method, t_end, step, error):
-    """Correct the end of an attempt by the constraints: 0 or why it cannot be, and the error that is left."""
+    """Project the end of an attempt onto the constraints: 0 or why that fails, and the remaining error."""
     status = project_end(system, method, t_end)
     if status == 0 and method.is_controlled:
         error = corrected_error(system, method, t_end, step)
@@ -78,7 +79,7 @@ def project_attempt(system, method, t_end, step, error):
 
 
 def correct_end(system, method, t, t_end, error):
-    """Evaluate the end of an attempt and correct it: 0 or why it cannot be, and the error that is left."""
+    """Evaluate the end of an attempt and correct it: 0 or why that fails, and the remaining error."""
     controlled = method.is_controlled
     step = t_end - t
     status = finish_step(system, method, t_end)

@@ -1,9 +1,9 @@
 """The size of an error: its largest component over the tolerance of that component.
 
-The tolerance of a component is max(absolute, relative * |y|), |y| the larger one of both ends of the step.
-The absolute one follows the size of each state (`state_sizes`); `MethodArrays.absolute_tolerances` are those
-of a size of 1. The largest component counts, not a mean: a part at rest, or a second mechanism beside the
-first one, then does not loosen the control of the others.
+The tolerance of a component is max(absolute, relative * |y|), with the larger |y| of both ends of the step.
+The absolute tolerance follows the size of each state (`state_sizes`); `MethodArrays.absolute_tolerances` are
+those of states of size 1. The largest component counts, not a mean: further parts, at rest or not, then do
+not loosen the error control of the first ones.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from cosim.kit import nan_max
 
 
 def explains_errors(method):
-    """Whether errors may be no more than the rounding that was measured.
+    """Whether an error below the measured rounding counts as rounding.
 
-    Not after a measurement that has raised no floor: then the error was that of the formula.
+    Not if the last measurement has raised no floor: then the error is that of the formula.
     """
     if not method.is_controlled:
         return False
@@ -27,8 +27,8 @@ def explains_errors(method):
 def weighted_error(method, error, y, absolute):
     """Largest component of an error over its tolerance (1 is just acceptable), or NaN.
 
-    `y` is the end of the step, `absolute` are the absolute tolerances. A component that rounding explains
-    counts as nothing: it does not shrink with the step, so it says nothing about the next one.
+    `y` is the end of the step, `absolute` are the absolute tolerances. A component within the measured
+    rounding is left out: it does not shrink with the step, so it says nothing about the next one.
     """
     relative = method.relative_tolerances
     rounding = method.sizes.rounding
@@ -36,14 +36,14 @@ def weighted_error(method, error, y, absolute):
     start = method.start
     explains = explains_errors(method)
     worst = 0.0
-    total = 0.0
+    not_finite = 0.0  # NaN as soon as something is not finite: 0 * inf is NaN, too
     for m in range(method.n):
         tolerance = max(absolute[m], relative[m] * max(abs(start[m]), abs(y[m])))
         part = abs(error[m]) / tolerance
-        total += 0.0 * part + 0.0 * y[m]
+        not_finite += 0.0 * part + 0.0 * y[m]
         if part > worst and not (explains and abs(error[m]) < rounding[m] < of_size_1[m]):
             worst = part
-    if total != 0.0:
+    if not_finite != 0.0:
         return math.nan
     return worst
 

@@ -1,4 +1,8 @@
-"""Dense output of explicit Runge-Kutta methods: the line of `interpolants`, and a bend made of the stages."""
+"""Dense output of explicit Runge-Kutta methods: the straight line between both ends, plus a bend.
+
+See `interpolants` for both. The bend of a method without coefficients of its own is that of the cubic Hermite
+polynomial, or of the quartic to which an extra stage lifts it.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,9 @@ from cosim_integrators.kit.straight_steps import add_size, is_straight
 
 
 def explicit_dense_output(t, coefficients, work, y, out):
-    """Write into `out` the solution at `t` inside the last step; `y` only lends its length.
+    """Write into `out` the solution at `t` inside the last step; `y` is read for its length alone.
 
-    Only ``work`` and the coefficients are read: ``work`` stands in the places of the other arrays.
+    Only ``work`` and the coefficients are read: ``work`` is passed in place of the other arrays.
     """
     interpolate_explicit(ExplicitMethod(y.shape[0], coefficients, work, work, work, work), t, out)
 
@@ -32,10 +36,10 @@ def interpolate_explicit(method, t, out):
 
 
 def store_line(method):
-    """Store what each dense output of the last step needs, see `ExplicitMethod.line`.
+    """Store what each evaluation of the dense output needs, see `ExplicitMethod.line`.
 
-    That is the rounding error of its rise, and for a cubic how far the derivatives at both ends, times the
-    step, are from that rise.
+    That is the rounding error of the rise over the step, and for a cubic by how much the derivatives at both
+    ends, times the step, exceed that rise.
     """
     start = method.start
     end = method.end
@@ -58,7 +62,7 @@ def store_line(method):
 
 
 def interpolate_cubic(method, t, out):
-    """Write into `out` the cubic at `t`, and the quartic where the method has a stage for it."""
+    """Write into `out` the cubic at `t`, or the quartic if its extra stage is computed."""
     work = method.work
     place = place_in_step(t, work.start, work.end)
     near = method.near_end(place.is_late)
@@ -97,9 +101,9 @@ def lift(method, s, r, out):
 
 
 def store_lift(method):
-    """Store by how much the derivative of the extra stage, times the step, is off that of the cubic.
+    """Store by how much the derivative of the extra stage, times the step, differs from that of the cubic.
 
-    Of what goes straight it is rounding, and left out: -0.0 changes no number that it is added to.
+    On a straight line the difference is rounding and left out: adding -0.0 leaves every number as it is.
     """
     node = method.node(method.stages)
     inner = method.stage(method.stages + 1)
@@ -154,8 +158,8 @@ def dense_weight(method, i, s):
     """The weight polynomial of a stage at `s`, divided by s (1 - s)."""
     tableau = method.tableau
     degree = int(tableau.degree)
-    at = int(tableau.dense_at) + i * degree
+    first = int(tableau.dense_at) + i * degree
     weight = 0.0
     for j in range(degree):
-        weight = weight * s + method.coefficients[at + degree - 1 - j]
+        weight = weight * s + method.coefficients[first + degree - 1 - j]
     return weight

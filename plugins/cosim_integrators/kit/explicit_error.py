@@ -12,8 +12,8 @@ from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.state_sizes import set_floors_of_born_states
 
 SECOND_WEIGHT = 0.01
-"""Of the square of the second error estimate, in the mixture of two."""
-ROUGH = 0.01  # of the change of a derivative in a step: errors of resolved states are far smaller
+"""The weight of the square of the second error estimate in the mixture of two (dop853.f)."""
+ROUGH = 0.01  # times the change of a derivative in a step; the error rate of a resolved state is far smaller
 
 
 def estimate(method, row, y, step, floors):
@@ -58,24 +58,24 @@ def error_of_too_large_attempt(method, t, y, step, error):
 
 @rarely
 def is_rough(method, y, step, least):
-    """Whether a state may be rounding alone that makes the error larger than `least`.
+    """Whether a state whose error exceeds `least` may consist of rounding alone.
 
-    Its error is not far below what its derivative changes by in the step; that of a resolved state is.
+    Its error rate is then not far below the change of its derivative in the step; for a resolved state it is.
     """
     spare = method.spare
     relative = method.relative_tolerances
     floors = method.floors
     first = method.stage(0)
     combine(method, method.stages + ERROR, spare)
-    found = False
+    has_rough_state = False
     for m in range(method.n):
         size = abs(spare[m])
         if size * step > least * max(floors[m], relative[m] * abs(y[m])):
             change = 0.0
             for i in range(1, method.stages):
                 change = max(change, abs(method.stage(i)[m] - first[m]))
-            found = found or size > ROUGH * change
-    return found
+            has_rough_state = has_rough_state or size > ROUGH * change
+    return has_rough_state
 
 
 def corrected_error(system, method, t, step):

@@ -1,8 +1,9 @@
 """The arrays of explicit Runge–Kutta methods.
 
-The tableau is data, a flat array: `Tableau`, the nodes of stages and extra stages, where each row begins, and
-the rows: stages, solution, error, second error, way and slope for stiffness, extra stages. Each row is its
-count, and then pairs *(stage, coefficient)*. Last come the coefficients of dense output.
+The tableau is one flat array: `Tableau`, the nodes of stages and extra stages, the places where the rows
+begin, and the rows: stages, solution, error, second error, differences of states and of derivatives that show
+stiffness (`stiffness`), extra stages. A row is the count of its terms, and then pairs *(stage, coefficient)*.
+Last come the coefficients of dense output.
 """
 
 from __future__ import annotations
@@ -30,24 +31,27 @@ class Tableau(Record):
 class ExplicitWork(Record):
     """Results of the last step of an explicit method."""
 
-    line_ready: float  # what dense output needs at each call and is there: nothing, LINE, LIFTED
+    line_ready: float  # which vectors of dense output are computed: none (0), `LINE` or `LIFTED`
 
 
 LINE, LIFTED = 1.0, 2.0
-"""`ExplicitWork.line_ready`: the first three vectors that dense output keeps, or all of them."""
+"""`ExplicitWork.line_ready`: the vectors of the line and its cubic bend, or those of the quartic, too."""
 
 
 class PastSlots(Record):
-    """For steps that read their own past (`step_in_own_past`); the offsets that it counts follow it."""
+    """For steps that read their own past (`step_in_own_past`).
 
-    overlaps: int  # slots in the cache that say how far a step looks into itself
-    rings: int  # histories, in `k`
-    side: int  # the slot that says to updates on which side of a jump they are
-    inside_first: int  # blocks of the updates inside steps
+    Behind it come the offsets of the slots `overlaps` and of the `rings`.
+    """
+
+    overlaps: int  # count of slots in the cache that say how far a step reads its own past
+    rings: int  # count of histories, in `k`
+    side: int  # the slot that tells updates on which side of a jump they are
+    inside_first: int  # blocks of the updates inside steps, up to `inside_last`
     inside_last: int
-    ahead_first: int  # and of those at their ends
+    ahead_first: int  # blocks of the updates at the ends of steps, up to `ahead_last`
     ahead_last: int
-    points: int  # inside a step that are remembered
+    points: int  # count of points inside a step that enter the histories
 
 
 NODES_AT = width_of(Tableau)
@@ -60,9 +64,9 @@ STAGES_AT = 3
 class ExplicitMethod(MethodArrays):
     """The arrays of an explicit method.
 
-    In ``work`` lie, as vectors, a derivative for each stage, for the end of the step and for each extra
-    stage; then what dense output keeps, four vectors, or one where it is not a cubic; then the sizes of the
-    states as they were at the start of the step.
+    ``work`` holds, as vectors, a derivative for each stage, for the end of the step and for each extra stage;
+    the vectors of dense output (four for a cubic, else one); and the sizes of the states at the start of the
+    step.
     """
 
     @property
@@ -95,7 +99,7 @@ class ExplicitMethod(MethodArrays):
         return method.work_numbers[WORK_HEADER + STAGES_AT * method.n :]
 
     def stage(method, i):
-        """The derivative of a stage; behind them that at the end of the step, and those of extra stages."""
+        """The derivative of stage `i`; behind the stages come the end of the step and the extra stages."""
         return method.work_vector(STAGES_AT + i)
 
     @property
@@ -104,7 +108,11 @@ class ExplicitMethod(MethodArrays):
         return method.stage(method.stages)
 
     def line(method, i):
-        """One of the vectors that dense output keeps."""
+        """Vector `i` of dense output.
+
+        0: the rounding error of the rise over the step. For a cubic 1 and 2: by how much the derivatives at
+        both ends, times the step, exceed the rise; 3: the same for the extra stage and the cubic there.
+        """
         return method.stage(method.stages + 1 + method.extra_stages + i)
 
     @property

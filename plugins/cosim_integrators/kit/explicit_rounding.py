@@ -1,6 +1,6 @@
-"""What rounding gives the states in an explicit step: an attempt is repeated from moved starts.
+"""Measures the rounding noise of an explicit step: an attempt is repeated from two displaced starts.
 
-`rounding` says when that is measured, and what becomes of the noise.
+`rounding` decides when to measure, and turns the noise into floors of tolerances.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from cosim_integrators.kit.step_in_own_past import clear_own_past
 
 @rarely
 def attempt_from_both_sides(system, method, t, t_end):
-    """Attempt a step from starts to both sides of its own; the sum of both errors into ``line(0)``."""
+    """Attempt a step from a start to either side of its own; the sum of both errors into ``line(0)``."""
     start = method.start
     slope = method.slope
-    place = method.end
-    slope_there = method.last_slope
-    error_sum = method.line(0)  # nothing reads these three before the step is accepted
+    # nothing reads these three vectors before the step is accepted
+    true_start = method.end
+    slope_at_start = method.last_slope
+    error_sum = method.line(0)
     error = method.spare
-    copy_values(place, start)
-    copy_values(slope_there, slope)
+    copy_values(true_start, start)
+    copy_values(slope_at_start, slope)
     for m in range(method.n):
         error_sum[m] = 0.0
     for point in range(2):
-        move_start(method, place, 1.0 - 2.0 * point)
+        move_start(method, true_start, 1.0 - 2.0 * point)
         copy_values(system.y, start)
         status = evaluate(method.inner(system), method, t)
         if status == 0:
@@ -40,13 +41,13 @@ def attempt_from_both_sides(system, method, t, t_end):
             combine(method, method.stages + ERROR, error)
         for m in range(method.n):
             error_sum[m] += (t_end - t) * error[m] if status == 0 else math.nan
-    copy_values(start, place)
-    copy_values(slope, slope_there)
+    copy_values(start, true_start)
+    copy_values(slope, slope_at_start)
     clear_own_past(system, method, t)
 
 
 def noise_of_mixture(method, step, noise):
-    """Turn `noise`, `MARGIN` times that of the first error estimate, into as many times that of the mixture.
+    """Turn `noise`, `MARGIN` times that of the first error estimate, into `MARGIN` times that of the mixture.
 
     The mixture divides by the second estimate, which is far larger than noise unless steps are very short.
     """
@@ -58,9 +59,10 @@ def noise_of_mixture(method, step, noise):
 
 @rarely
 def measure_rounding(method, step, rejected):
-    """Measure what rounding gives the states in the attempt whose stages are computed.
+    """Measure the rounding noise of the attempt whose stages are computed, and raise the floors to it.
 
-    Unless the attempt was `rejected`, rounding may explain errors without raising a floor.
+    Unless an attempt was `rejected` before, errors below the noise count as rounding even if no floor has
+    risen (`error_norm.explains_errors`).
     """
     error = method.spare
     combine(method, method.stages + ERROR, error)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["ButcherTableau", "ExplicitRungeKutta"]
 
 
-OVERLAP = "overlap"  # name of the cache slots that say how far a step looks into itself
+OVERLAP = "overlap"  # name of the cache slots that say how far a step reads its own past
 
 
 class ExplicitRungeKutta(CompiledIntegrator):
@@ -173,12 +173,13 @@ class ExplicitRungeKutta(CompiledIntegrator):
     def _stepped(self, system: System, state: State) -> None:
         if self.tableau.extra:
             self.attach(system, state)
-            # Updates at the end of a step change what the extra stages read: they are taken at once then.
+            # Updates at the end of a step change what the extra stages read: these are computed before.
             if system.has_updates:
                 self._compute_extra_stages()
 
     def _complete(self) -> None:
-        # A run completes a cubic only where it takes values from it itself; updates may have run since.
+        # Updates that have run since the step change what the extra stage reads: then the cubic remains. The
+        # Step itself computes the extra stage before updates, where it reads values inside the step.
         if not (self.capabilities.cubic_until_completed and self._system.has_updates):
             self._compute_extra_stages()
 

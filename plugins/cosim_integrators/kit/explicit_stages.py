@@ -1,4 +1,4 @@
-"""Stages of explicit Runge–Kutta methods."""
+"""Stages of explicit Runge–Kutta methods: sums over rows of the tableau, and the evaluations at the nodes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.explicit_method import ExplicitMethod
 from cosim_integrators.kit.start_of_step import copy_values
 
-# rows of the tableau, behind those of the stages
-SOLUTION, ERROR, SECOND_ERROR, STIFF_WAY, STIFF_SLOPE, EXTRA = range(6)
+# rows of the tableau, behind those of the stages: see `explicit_method`
+SOLUTION, ERROR, SECOND_ERROR, STIFF_STATE, STIFF_SLOPE, EXTRA = range(6)
 
 
 def combine(method, row, out):
@@ -31,7 +31,7 @@ def place_of_row(method, row):
 
 
 def write_first_terms(method, row_at, count, out):
-    """``out`` = the first term of a row, or the first two, so that pairs are left; how many these are."""
+    """``out`` = the first one or two terms of a row, so that pairs remain; returns the number of terms."""
     weight, stage = term_of_row(method, row_at, 0)
     if count % 2 == 1:
         for m in range(method.n):
@@ -54,12 +54,15 @@ def add_pairs(method, row_at, first, end, out):
 
 def term_of_row(method, row_at, i):
     """A term of a row: the weight, and the derivative of the stage."""
-    at = row_at + 1 + 2 * i
-    return method.coefficients[at + 1], method.stage(int(method.coefficients[at]))
+    term_at = row_at + 1 + 2 * i
+    return method.coefficients[term_at + 1], method.stage(int(method.coefficients[term_at]))
 
 
 def add_combination(method, row, step, y):
-    """``y`` = start + step * (sum of the stages, weighted by one row); the last pass does all of it."""
+    """``y`` = start + step * (sum of the stages, weighted by one row).
+
+    The last pass over the vectors adds the last two terms, multiplies by the step and adds the start.
+    """
     n = method.n
     start = method.start
     row_at, count = place_of_row(method, row)
@@ -83,11 +86,11 @@ def add_combination(method, row, step, y):
 
 
 def compute_stages(system, method, t, t_end):
-    """All stages of a step from `t` to `t_end`; its start and first derivative are in `work`.
+    """Compute all stages of a step from `t` to `t_end`; its start and first derivative are in `work`.
 
-    Leaves the solution in `y` and the stages in `work`. Returns 0 or 1 + the index of a failed block.
-    The cache is that of the end of the step only if the method's first stage is the same as its last; other
-    stages need derivatives alone.
+    Leaves the solution in `y` and the stages in `work`. Returns 0 or 1 + the index of a failed block. The
+    cache belongs to the end of the step only if the last stage is the derivative there (first same as last):
+    for all other stages only the rows that derivatives need are evaluated.
     """
     stages = method.stages
     ends_in_stage = method.tableau.first_same_as_last != 0.0
@@ -122,10 +125,9 @@ def finish_step(system, method, t_end):
 
 
 def compute_extra_stages(system, method, t):
-    """The stages that only the dense output of the last step needs; `t` is its start.
+    """Compute the stages that only the dense output of the last step needs; `t` is its start.
 
-    `y` and the cache are overwritten: they are not those of the State. Returns 0 or 1 + the index of a failed
-    block.
+    `y` and the cache are overwritten. Returns 0 or 1 + the index of a failed block.
     """
     stages = method.stages
     step = method.work.end - t
@@ -140,7 +142,7 @@ def compute_extra_stages(system, method, t):
 
 
 def complete_dense_output(system, method, t):
-    """`compute_extra_stages` for the last step, unless that was done; see `cosim.contracts.method_layout`."""
+    """Call `compute_extra_stages` for the last step, once; see `cosim.contracts.method_layout`."""
     work = method.work
     if method.extra_stages == 0 or work.dense_ready != 0.0 or not work.start < math.inf:
         return 0

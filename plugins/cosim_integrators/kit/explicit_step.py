@@ -1,7 +1,7 @@
 """The step of all explicit Runge–Kutta methods, and the step that is taken again to an event.
 
-An attempt is computed in `explicit_stages`, and its end examined in `end_of_explicit_attempt`; what rounding
-gives the states is measured in `explicit_rounding`.
+`explicit_stages` computes an attempt, `end_of_explicit_attempt` examines its end, and `explicit_rounding`
+measures its rounding noise.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ from cosim.kit import (
 )
 from cosim_integrators.kit.attempt_outcomes import ACCEPTED, CUT, REJECTED
 from cosim_integrators.kit.end_of_explicit_attempt import estimate_attempt, examine_explicit_end
-from cosim_integrators.kit.explicit_error import (
-    is_rough,
-)
+from cosim_integrators.kit.explicit_error import is_rough
 from cosim_integrators.kit.explicit_method import ExplicitMethod
 from cosim_integrators.kit.explicit_rounding import attempt_from_both_sides, measure_rounding
 from cosim_integrators.kit.explicit_stages import compute_stages, finish_step
@@ -43,10 +41,7 @@ from cosim_integrators.kit.rounding import (
 )
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
 from cosim_integrators.kit.state_sizes import sizes_change
-from cosim_integrators.kit.step_in_own_past import (
-    UNSETTLED,
-    clear_own_past,
-)
+from cosim_integrators.kit.step_in_own_past import UNSETTLED, clear_own_past
 from cosim_integrators.kit.step_length import (
     JUMPED,
     NEARLY_IDEAL,
@@ -62,17 +57,17 @@ from cosim_integrators.kit.step_length import (
 )
 from cosim_integrators.kit.stiffness import detect_stiffness
 
-LEAST_ERROR = 1e-4  # over the tolerance, that the choice of a step reckons with
+LEAST_ERROR = 1e-4  # in tolerances: the step control treats smaller errors as this one
 
 
 def step_explicitly(system, method, t, t_stop, limit):
     """Take one accepted step from `t`, not past `t_stop` and not longer than `limit`; DONE or another code.
 
     Each turn of the loop is an attempt, which ends in one of five ways: it is accepted (the loop ends); it is
-    repeated up to a kink; it is repeated as it was, to measure what rounding gives the states; it is
-    repeated shorter, or with states of size 1; or no shorter step helps, and the call fails with everything
-    as it was at the start. The first stage is the same in all attempts, and the derivative at the end is
-    the first stage of the next step.
+    repeated up to a kink; it is repeated unchanged, to measure its rounding noise; it is repeated shorter, or
+    with the tolerances of states of size 1; or no shorter step helps, and the call fails and restores the
+    start. The first stage is the same in all attempts, and the derivative at the end is the first stage of
+    the next step.
     """
     settings = method.settings
     work = method.work
@@ -138,8 +133,8 @@ def step_explicitly(system, method, t, t_stop, limit):
 def attempt_stages(system, method, t, t_end, measures, rejected):
     """Compute the stages of an attempt from `t` to `t_end`; 0, or 1 + the index of a block that failed.
 
-    Where it `measures`, what rounding gives the states is measured, too; `rejected` says that an attempt at
-    this step was rejected before.
+    If it `measures`, the rounding noise is measured, too; `rejected` says that an attempt at this step was
+    rejected before.
     """
     if measures:
         attempt_from_both_sides(system, method, t, t_end)
@@ -151,7 +146,7 @@ def attempt_stages(system, method, t, t_end, measures, rejected):
 
 @rarely
 def length_after_rejection(method, status, error, step, smallest):
-    """The length of the attempt after a rejected one of the length `step`; 0 where no shorter one helps.
+    """The length of the attempt after a rejected one of the length `step`; 0 if no shorter one helps.
 
     `status` and `error` are those of the rejected attempt, `smallest` is the smallest step.
     """
@@ -166,9 +161,9 @@ def length_after_rejection(method, status, error, step, smallest):
 
 
 def prepare_sizes(system, method, t, ideal):
-    """Update the sizes of states where they have changed; whether those of the start are saved.
+    """Update the sizes of the states if they have changed; returns whether those of the start are saved.
 
-    They are saved where they have just changed, and where corrections of the end may change them.
+    They are saved if they have changed, or if corrections of the end may change them.
     """
     has_changed_sizes = sizes_change(method, system.y)
     saves = has_changed_sizes or has_constraints(method.corrections)
@@ -180,7 +175,7 @@ def prepare_sizes(system, method, t, ideal):
 
 
 def choose_next_step(method, y, ideal, step, error, rejected):
-    """An attempt of the length `step` was accepted: how long the next one is."""
+    """Store the length of the step that follows an accepted one of the length `step`."""
     memory = method.memory
     count_step(method, error)
     if error > LEAST_ERROR and has_unmeasured_rounding(method) and is_rough(method, y, step, LEAST_ERROR):
@@ -188,15 +183,15 @@ def choose_next_step(method, y, ideal, step, error, rejected):
     detect_stiffness(method, y, step)
     order = method.settings.error_order
     memory.next_step = next_step(ideal, step, error, memory.last_error, order, rejected)
-    if method.sizes.all_states.measured > 0.0:  # it is for steps of that length
+    if method.sizes.all_states.measured > 0.0:  # rounding was measured for steps of at most that length
         memory.next_step = min(memory.next_step, max(ideal, LONGER * step))
-    if step >= NEARLY_IDEAL * ideal:
-        memory.last_error = max(error, LEAST_ERROR)  # that of a step cut short says nothing about the next
+    if step >= NEARLY_IDEAL * ideal:  # the error of a step that was cut short says nothing about the next one
+        memory.last_error = max(error, LEAST_ERROR)
 
 
 @rarely
 def fail_step(system, method, t, status, error, has_saved_sizes):
-    """Restore the start of the step; the code that says why it cannot be taken."""
+    """Restore the start of the step; returns the code that says why the step failed."""
     restore_start(system, method, t)
     if has_saved_sizes:
         method.sizes_at_start.copy_to(method.sizes)

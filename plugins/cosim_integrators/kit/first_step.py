@@ -1,4 +1,4 @@
-"""Choosing the first step, as a kernel function."""
+"""Chooses the length of the first step, as a kernel function."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.state_sizes import floor_of
 
-ROUNDING = 1e-15  # of the largest state: what is smaller may be 0
+ROUNDING = 1e-15  # of the largest state: a smaller state counts as 0
+# the constants of the algorithm in the reference of `choose_first_step`
+SMALLEST_GUESS = 1e-6  # s, where states or derivatives are too small to tell a time
+SMALL = 1e-5  # tolerances
+SHARE = 0.01  # of the time in which a state changes by its size, and of the tolerance
 
 
 def first_tolerance(method, m, value, largest_so_far, largest):
-    """The tolerance of a state where steps begin, and the largest state is of that size.
+    """The tolerance of state `m` at the first step.
 
-    `largest_so_far` is the largest value that it has had. What is 0 may become as large as the largest state;
-    where all are 0, as large as 1.
+    `largest_so_far` is the largest value that it has had, `largest` that of all states. A state at 0 is
+    expected to become as large as the largest state, but at most 1; if all are 0, as large as 1.
     """
     size = max(abs(value), largest_so_far)
     if size <= ROUNDING * largest:
@@ -52,9 +56,9 @@ def choose_first_step(system, method, t, largest_so_far):
         tolerance = first_tolerance(method, m, y[m], largest_so_far[m], largest)
         size = nan_max(size, abs(y[m]) / tolerance)
         slope = nan_max(slope, abs(c[m]) / tolerance)
-    guess = 1e-6
-    if size > 1e-5 and slope > 1e-5:
-        guess = 0.01 * size / slope
+    guess = SMALLEST_GUESS
+    if size > SMALL and slope > SMALL:
+        guess = SHARE * size / slope
     guess = min(guess, settings.largest_step)
     for m in range(n):
         y[m] = start[m] + guess * derivative[m]
@@ -65,9 +69,9 @@ def choose_first_step(system, method, t, largest_so_far):
             tolerance = first_tolerance(method, m, start[m], largest_so_far[m], largest)
             curvature = nan_max(curvature, abs(c[m] - derivative[m]) / tolerance / guess)
     rate = nan_max(slope, curvature)
-    chosen = max(1e-6, 1e-3 * guess)
+    chosen = max(SMALLEST_GUESS, 1e-3 * guess)
     if rate > 1e-15:
-        chosen = math.pow(0.01 / rate, 1.0 / settings.error_order)
+        chosen = math.pow(SHARE / rate, 1.0 / settings.error_order)
     chosen = min(100.0 * guess, chosen)
     copy_values(y, start)
     # A trial point where the derivative does not exist says only that the step must be small.

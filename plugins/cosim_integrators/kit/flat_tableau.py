@@ -50,20 +50,27 @@ def flat_tableau(tableau: ButcherTableau) -> NDArray[np.float64]:
 
 
 def bends_of(dense: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The polynomials v of the dense output beside a line.
+    """The polynomials v by which the dense output bends away from the straight line.
 
     A row of `dense` is the weight w(s) = sum_j c_j s^j of a derivative, and w(s) - s w(1) = s (1 - s) v(s).
     """
-    from_behind = np.cumsum(dense[:, ::-1], axis=1)[:, ::-1]
-    return np.array(0.0 - from_behind[:, 1:])
+    sums_of_higher_terms = np.cumsum(dense[:, ::-1], axis=1)[:, ::-1]
+    return np.array(0.0 - sums_of_higher_terms[:, 1:])
 
 
 def stiffness_rows(tableau: ButcherTableau) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Weights of a difference of states, and of the derivatives there, that is small but for stiff parts.
+    """Weights of a difference of stages in which slow motion cancels, so that stiff parts remain.
 
-    Of the solution and another stage at the end of the step, where there is one; otherwise the second
-    difference over the last three nodes. Over the stages, and for the derivatives over the end of the step
-    too.
+    It is the difference between the solution and another stage at the end of the step if the method has one,
+    otherwise the second difference over the last three nodes; all zero with fewer nodes.
+
+    Returns
+    -------
+    states : ndarray, shape (stages,)
+        The difference of states over the step, as weights of the stage derivatives.
+    derivatives : ndarray, shape (stages + 1,)
+        The difference of the derivatives there, as weights of the stage derivatives and of the derivative at
+        the end of the step.
     """
     stages = tableau.stages
     nodes = [*tableau.c[: stages - tableau.first_same_as_last], 1.0]

@@ -1,24 +1,27 @@
-"""States that fall below their absolute tolerance and grow back by themselves: when they do is not right."""
+"""Detects states that fall below their absolute tolerance and grow back by themselves.
+
+Below the tolerance a state has no correct digits, so the time at which such a state returns is not accurate:
+the user is told.
+"""
 
 from __future__ import annotations
 
-STEADY = 0.7  # of the largest rate of growth: a rate below that has fallen, growth is not steady
-SUDDEN = 3.0  # times the largest rate: a rate above that is new growth, from where the state is now
-FAR = 10.0  # times where steady growth began: so far it has to come to count as grown back
-WELL_ABOVE = 1000.0  # absolute tolerances: what is so large without steady growth has not grown back
-
+STEADY = 0.7  # times the largest growth rate: below that the rate has fallen, and growth is not steady
+SUDDEN = 3.0  # times the largest growth rate: above that a new growth begins at the present value
+FAR = 10.0  # times the value at which steady growth began: from there on the state has grown back
+WELL_ABOVE = 1000.0  # absolute tolerances: a state that got there without steady growth was pushed
 
 REPORTED, NOT_SMALL = -1.0, 0.0  # in `StateSizes.smallest`, in place of the value from which a state grows
 
 
 def has_grown_back(sizes, m, y, y_dot, tolerance):
-    """Whether state `m` has come back by itself from less than its absolute tolerance; true once for each.
+    """Whether state `m` has grown back from below its absolute tolerance by itself; true once for each state.
 
-    By itself it grows like an exponential, at a rate that hardly changes from step to step. The rate of one
-    that is pushed falls, as that of a power of time does, and so does that of one that goes through 0.
+    A state that grows by itself grows exponentially: its rate y' / y hardly changes from step to step. If an
+    input pushes it, it grows like a power of time and its rate falls; if it passes 0, its rate falls, too.
 
-    `y` is its value. `sizes` remembers for it, from call to call, the value from which it grows steadily
-    (`smallest`) and its largest rate of growth since (`growth_rates`, 1/s).
+    `y` is the value of the state, `y_dot` its derivative. `sizes` stores, from call to call, the value from
+    which it grows steadily (`smallest`) and its largest growth rate since then (`growth_rates`, 1/s).
     """
     smallest = sizes.smallest
     growth_rates = sizes.growth_rates

@@ -1,8 +1,8 @@
 """The cubic between both ends of the last step, as dense output.
 
-All dense output is the straight line between both ends, and a bend beside it that is zero at both. So the
-ends are met to the last bit, a constant is that constant to the last bit, and a straight line is off by no
-more than one rounding of its larger end.
+All dense output here is the straight line between both ends plus a bend that is zero at both. So it meets the
+ends to the last bit, it reproduces a constant to the last bit, and its error on a straight line is at most
+one rounding of the larger end.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def hermite_dense_output(t, coefficients, work, y, out):
     """Write into `out` the cubic through both ends of the last step.
 
     The derivatives at both ends follow the vectors that all methods have in ``work``. Only ``work`` and the
-    coefficients are read: ``work`` stands in the places of the other arrays.
+    coefficients are read: ``work`` is passed in place of the other arrays.
     """
     method = MethodArrays(y.shape[0], coefficients, work, work, work, work)
     step = method.work

@@ -1,9 +1,10 @@
-"""Kinks inside a step: where a number that a component computes changes its sign.
+"""Kinks inside a step: points at which a number that a component computes changes its sign.
 
-A step that goes across a kink has an error of the order h^2, which its estimate may not show. So the numbers
-are compared at both ends of a step; where one has changed its sign, the step is taken again so that it ends
-just behind the kink. Inside the step they are computed on the cubic through both ends. It does not see the
-kink either, but that of a step that ends near the kink is as good there as its end, and shows the rest.
+A step across a kink has an error of the order h^2, which its estimate may not show. So the numbers are
+compared at both ends of a step; if one has changed its sign, the step is repeated so that it ends just behind
+the kink. Inside the step the numbers are evaluated on the cubic through both ends. A long step's cubic
+locates the kink roughly; the cubic of the repeated step, which ends near the kink, is as accurate there as
+its end.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from cosim_integrators.kit.place_in_step import is_late
 from cosim_integrators.kit.start_of_step import copy_values
 
 AT_START, BEFORE, BEHIND, HERE = range(4)  # points at which the numbers are stored
-TAIL = 36  # numbers that a method may have at the very end of `work`
-MOST_CUTS = 8  # how often a step is taken again for the sake of kinks
-MOST_POINTS = 60
-SHORTEST = 1e-13  # of a step: nearer than that no kink is searched
-NEAR = 0.1  # of the square of the distance to the nearer end: the cubic is not better
-DIRECT = 0.1  # of the step that control would take
-HARMLESS = 0.1  # of the tolerance
-MOST_OF_CHANGE = 0.5  # of a derivative over the step: where it is one of no time, the derivative jumps
+TAIL = 36  # numbers that a method may have at the very end of `work`: `bdf` has room for a matrix there
+MOST_CUTS = 8  # repetitions of a step because of kinks
+MOST_POINTS = 60  # evaluations in the search for one kink
+SHORTEST = 1e-13  # of a step: a bracket that narrow is not narrowed further
+NEAR = 0.1  # times the squared distance to the nearer end, over the step: the cubic is no more accurate
+DIRECT = 0.1  # of the step that error control would take: a kink within it is approached in one step
+HARMLESS = 0.1  # tolerances: a kink may add that much to the error
+MOST_OF_CHANGE = 0.5  # of the change of a derivative over the step; more of it within the bracket is a jump
 
 
 def kink_room(count, n):
@@ -60,14 +61,14 @@ def has_passed_kink(method):
     """Whether one of the numbers of the last point has another sign than at the start."""
     start = kink_values(method, AT_START)
     last = kink_values(method, HERE)
-    passed = False
+    has_passed = False
     for i in range(start.shape[0]):
-        passed = passed or (start[i] < 0.0) != (last[i] < 0.0)
-    return passed
+        has_passed = has_passed or (start[i] < 0.0) != (last[i] < 0.0)
+    return has_passed
 
 
 def first_zero(method, low, high):
-    """The place of the first kink, by lines between the points before and behind it."""
+    """The time of the first kink, by linear interpolation between `low`, before it, and `high`, behind it."""
     start = kink_values(method, AT_START)
     before = kink_values(method, BEFORE)
     behind = kink_values(method, BEHIND)
@@ -80,7 +81,10 @@ def first_zero(method, low, high):
 
 
 def size_of_kink(system, method, t, t_end):
-    """The change of a derivative over a step, times its length, in tolerances; stored at the step's end."""
+    """The largest change of a derivative over a step, times the step, in tolerances.
+
+    Leaves the derivative at the end of the step in the spare vector.
+    """
     y = system.y
     c = system.c
     slope = method.slope
@@ -94,9 +98,10 @@ def size_of_kink(system, method, t, t_end):
 
 
 def evaluate_inside(system, method, t, t_end, at):
-    """Evaluate the cubic through both ends of a step, at a time inside it; 0, or 1 + the index of a block.
+    """Evaluate the system on the cubic through both ends of a step, at the time `at`.
 
-    The derivative at its end is in the spare vector.
+    The derivative at the end of the step is in the spare vector. Returns 0, or 1 + the index of the block
+    that failed.
     """
     late = is_late(at, t, t_end)
     near = method.near_end(late)
@@ -122,13 +127,14 @@ def jump_between(system, method, t, t_end, low, high):
 def end_before_kink(t, kink, ideal):
     """The end of a step of an explicit method toward a kink: at the kink if it is near, else before it.
 
-    The states of the stages are of a lower order than the end: some are beyond a kink where a long step ends.
+    The states of the stages are of a lower order than the end: in a long step that ends at the kink some
+    stages would lie beyond it.
     """
     return kink if kink - t <= DIRECT * ideal else t + (1.0 - DIRECT) * (kink - t)
 
 
 def prepare_kink_search(method, c):
-    """Prepare the start of a step: allow `MOST_CUTS` repetitions, and store the numbers there."""
+    """At the start of a step, allow `MOST_CUTS` repetitions and store the numbers."""
     work = method.work
     work.kink_cuts = 0.0
     work.kink_size = 0.0
@@ -143,9 +149,9 @@ def may_be_cut(method, error):
 
 
 def is_cut_by_kink(system, method, t, t_end, smallest):
-    """Whether an attempt from `t` to `t_end` is to be taken again, to end just behind ``work.kink_time``.
+    """Whether an attempt from `t` to `t_end` must be repeated to ``work.kink_time``, just behind a kink.
 
-    State and cache are those of the end on entry, and on return where the step stays. `smallest` is the
+    State and cache are those of the end on entry, and on return if the result is False. `smallest` is the
     shortest step.
     """
     work = method.work
@@ -161,10 +167,10 @@ def is_cut_by_kink(system, method, t, t_end, smallest):
 
 @rarely
 def locate_kink(system, method, t, t_end, smallest):
-    """Find the time just behind a kink, at which a step has to end, and the size of the kink.
+    """Find ``work.kink_time``, at which the step has to end (NaN: it needs not), and ``work.kink_size``.
 
-    A size that a longer step has shown counts. It is infinite where a derivative jumps, which is left to
-    error control, since it may jump back at once.
+    The size that a longer attempt at this step has shown is kept if it is larger. It is infinite if a
+    derivative jumps: that is left to error control, since the derivative may jump back at once.
     """
     work = method.work
     known_size = work.kink_size
@@ -182,9 +188,9 @@ def locate_kink(system, method, t, t_end, smallest):
             size = math.inf
     work.kink_size = size
     shortest = max(smallest, SHORTEST * step)
-    if method.slots.holds:  # rounding may have left it to be released just behind the start
+    if method.slots.holds:  # rounding may make a held witness release just behind the start
         high = max(high, t + 2.0 * shortest)
-    # where nothing is gained by ending there: the kink is harmless, or at an end of the step
+    # nothing is gained by ending at a kink that is harmless or lies at an end of the step
     stays = size == math.inf or is_harmless(method, size, high - t, t_end - high)
     stays = stays or t_end - high <= SHORTEST * step or high - t <= shortest
     if not stays:
@@ -196,9 +202,9 @@ def locate_kink(system, method, t, t_end, smallest):
 
 
 def is_harmless(method, size, from_start, to_end):
-    """Whether a step may go across a kink of a size, so far from its ends, without a loss of accuracy.
+    """Whether a step may cross a kink of this size at these distances from its ends and stay accurate.
 
-    Where a witness is held no step does: its release is an event, whose time counts.
+    While a witness is held no step may: its release is an event, and needs an accurate time.
     """
     least = HARMLESS * (from_start + to_end)
     return not method.slots.holds and (size * from_start <= least or size * to_end <= least)
@@ -207,8 +213,8 @@ def is_harmless(method, size, from_start, to_end):
 def narrow_kink(system, method, t, t_end, size):
     """Bracket the first kink of a step by secants: the times just before and just behind it.
 
-    Each secant is aimed a little beyond the kink, seen from the last point, so that the bracket shrinks from
-    both sides; every fourth time it is halved. `size` is that of the kink, 0 if unknown.
+    Each secant aims a little beyond the kink, seen from the last point, so that the bracket shrinks from both
+    sides; every fourth time the bracket is halved. `size` is that of the kink, 0 if unknown.
     """
     step = t_end - t
     last = kink_values(method, HERE)
@@ -227,7 +233,7 @@ def narrow_kink(system, method, t, t_end, size):
             enough = max(enough, NEAR * HARMLESS / size * step)
         if high - low <= enough or is_harmless(method, size, high - t, t_end - low):
             break
-        guess += 0.45 * aim * enough
+        guess += 0.45 * aim * enough  # less than half: two such points leave a bracket narrower than `enough`
         if points % 4 == 3 or not low < guess < high:
             guess = low + 0.5 * (high - low)
         if evaluate_inside(system, method, t, t_end, guess) != 0:

@@ -14,7 +14,7 @@ Tree = tuple["Tree", ...]
 
 @cache
 def rooted_trees(order: int) -> tuple[Tree, ...]:
-    """All rooted trees with that many nodes (1, 1, 2, 4, 9, 20, 48, 115 for orders 1 … 8).
+    """All rooted trees with `order` nodes: 1, 1, 2, 4, 9, 20, 48, 115 for orders 1 … 8.
 
     Examples
     --------

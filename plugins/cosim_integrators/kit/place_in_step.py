@@ -1,10 +1,10 @@
-"""The place of a time inside a step, so exact that both ends of a line are met to the last bit."""
+"""The place of a time inside a step, so exact that a straight line meets both ends to the last bit."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-SPLITTER = 134217729.0  # 2^27 + 1
+SPLITTER = 134217729.0  # 2^27 + 1 splits a number into halves of 26 digits each (Dekker)
 
 
 def exact_difference(a, b):

@@ -41,8 +41,8 @@ class RequestedTimes(Record):
 class StepArrays(NamedTuple):
     """The arrays of a system, of its State and of a method, in the order in which a step takes them.
 
-    Behind them is what one call asks for: it stands in arrays, since each argument of a call from Python
-    costs a tenth of a microsecond.
+    The last two hold the request of one call (`RequestedSteps`, `RequestedTimes`). It is passed in arrays,
+    since each argument of a call from Python costs a tenth of a microsecond.
     """
 
     table: Table
@@ -66,7 +66,7 @@ read_step_arrays = group_reader(StepArrays)
 
 
 def advance(head):
-    """Take steps of any method, by the address of its step, as they are requested; the last code."""
+    """Take the requested steps of any method, by the address of its step; returns the last code."""
     a = read_step_arrays(head)
     requested = rows_of(RequestedSteps, a.requested_steps, 0, 1)[0]
     times = rows_of(RequestedTimes, a.requested_times, 0, 1)[0]

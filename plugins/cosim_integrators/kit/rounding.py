@@ -1,8 +1,8 @@
-"""The rounding error of each state in a step: no tolerance below it helps.
+"""The rounding noise of each state in a step: a tolerance below it only makes steps shorter.
 
-It is measured where the size of a state makes steps short (a mechanism that rounding pulls out of its
-symmetry), and again when steps have become longer, or after many of them. A multiple of it stands below the
-floor of the state; `state_sizes` says what that is.
+The noise is measured when a small state makes steps short (such as a mechanism that rounding pulls out of its
+symmetry), and again when steps have become longer, or after many steps. A multiple of it is the least floor
+of the state; see `state_sizes`.
 """
 
 from __future__ import annotations
@@ -12,21 +12,27 @@ import math
 from cosim.kit import rarely
 from cosim_integrators.kit.state_sizes import follow_sizes, own_floor
 
-SMALL = 0.1  # an error that would be less so much with tolerances of size 1 is that of a small state
-APART = 1e-5  # of each state: so far that roundings differ, so near that everything else is a parabola
-LEAST = 3e-16  # of the largest state, or of 1; by a power of two all ways would be rounded alike
-LONGER = 2.0  # than the step: what rounding is measured for
-MARGIN = 16.0  # what is measured once is, in one case of 20, less than a 16th of its standard deviation
-HELPS = 1.1
-LIMITS = 0.03  # of the tolerance: steps do not grow with an error that is larger and does not shrink
-PATIENCE = 10.0  # steps
-MOST_STEPS = 100.0
-MOST_PAUSES = 64.0
+SMALL = 0.1  # if states of size 1 would make the error smaller by this factor, a small state causes it
+APART = 1e-5  # relative displacement of starts: roundings differ there, and the rest is still a parabola
+LEAST = 3e-16  # least displacement, of the largest state or of 1; not a power of two, which rounds alike
+LONGER = 2.0  # rounding is measured for steps that are longer by this factor
+MARGIN = 16.0  # in one case of 20 a single measurement is below a 16th of the standard deviation
+HELPS = 1.1  # a floor that rises by less than this factor makes steps hardly longer
+LIMITS = (
+    0.03  # tolerances: an error above that, if it does not shrink with the step, keeps steps from growing
+)
+PATIENCE = 10.0  # steps with such errors before rounding is measured
+MOST_STEPS = 100.0  # such steps, after which rounding is measured again
+MOST_PAUSES = 64.0  # rejected attempts that are not measured, after measurements that have not helped
 NOISE_OF_HOLDS = 1e-6  # of the largest state, or of 1: rounding over the square of 0.1 ms, in a step
 
 
 def is_measured_again(method, step):
-    """Whether rounding may give the states something else by now, or limit the steps."""
+    """Whether rounding is to be measured in the next step.
+
+    That is if steps have become longer than those it was measured for, if many steps have passed since, or if
+    it was not yet measured and may limit the steps.
+    """
     all_states = method.sizes.all_states
     if all_states.measured != 0.0:
         return 2.0 * abs(all_states.measured) < LONGER * step or all_states.steps_since > MOST_STEPS
@@ -34,7 +40,7 @@ def is_measured_again(method, step):
 
 
 def count_step(method, error):
-    """Count an accepted step that may have been short for the sake of rounding."""
+    """Count an accepted step that rounding may have made short."""
     all_states = method.sizes.all_states
     if all_states.are_small != 0.0 and error > LIMITS:
         all_states.steps_since += 1.0
@@ -52,9 +58,9 @@ def measure_next_time(method):
 
 
 def may_be_rounding(method, error):
-    """Whether an attempt was rejected for the sake of small states alone, and rounding is to be measured.
+    """Whether small states alone have caused the rejection of an attempt, so that rounding is to be measured.
 
-    What does not help is done more and more rarely.
+    After a measurement that has raised no floor, more and more such attempts pass without one.
     """
     if not 1.0 < error < math.inf or method.work.usual_error > SMALL * error:
         return False
@@ -65,25 +71,26 @@ def may_be_rounding(method, error):
     return True
 
 
-def move_start(method, place, side):
-    """Move the start of a step away from its `place`, to one side (1.0) or to the other (-1.0).
+def move_start(method, true_start, side):
+    """Displace the start of a step from `true_start`, to one side (1.0) or to the other (-1.0).
 
-    All that large states and small ones are added to is rounded otherwise there: small states move by at
-    least a rounding of the largest one. Where all have begun at 0 that is one of 1.
+    At the displaced start all sums round differently. Small states move by at least a rounding of the largest
+    one, to which they may be added; if all states have begun at 0, by a rounding of 1. Two of three states
+    move against the others, so that differences of neighbours change as well.
     """
     start = method.start
     all_states = method.sizes.all_states
     least = LEAST * min(1.0, max(all_states.largest_of_all, all_states.least_of_all))
     for m in range(method.n):
-        way = side * max(APART * abs(place[m]), least)
-        start[m] = place[m] + (way if m % 3 == 0 else -way)
+        displacement = side * max(APART * abs(true_start[m]), least)
+        start[m] = true_start[m] + (displacement if m % 3 == 0 else -displacement)
 
 
 def noise_of_attempts(method, error_sum, error):
-    """The floors that rounding in an attempt needs, into `error_sum`.
+    """Replace `error_sum` by the floors that the rounding of an attempt needs.
 
-    `error` is that of the attempt, `error_sum` at first the sum of the errors of the same attempt from starts
-    to both sides: what is not on a straight line is rounding.
+    `error` is the error of the attempt, `error_sum` the sum of its errors from the starts on both sides. The
+    three errors would lie on a straight line; the deviation is rounding.
     """
     for m in range(method.n):
         noise = abs(error_sum[m] - 2.0 * error[m])
@@ -91,38 +98,39 @@ def noise_of_attempts(method, error_sum, error):
 
 
 def raise_floors(method, step, noise):
-    """Raise the floors to this noise of steps of this length; whether one has risen.
+    """Raise the floors to the `noise` of steps of the length `step`; returns whether one has risen.
 
-    They are raised for longer steps, too, but not above those of states of size 1.
+    They are raised to the noise of steps that are `LONGER`, but not above those of states of size 1.
     """
     sizes = method.sizes
     all_states = sizes.all_states
     rounding = sizes.rounding
     floors = sizes.floors
     largest = sizes.largest
-    risen = False
+    has_risen = False
     all_states.measured = 0.0
     all_states.steps_since = 0.0
     for m in range(method.n):
         rounding[m] = 0.0
         raised = min(LONGER * noise[m], method.absolute_tolerances[m])
         if method.follows_size(m) and raised > own_floor(method, m, largest[m]):
-            risen = risen or raised > HELPS * floors[m]
+            has_risen = has_risen or raised > HELPS * floors[m]
             rounding[m] = raised
             floors[m] = max(floors[m], raised)
             all_states.followed = 1.0
             all_states.measured = LONGER * step
-    all_states.last_pause = 0.0 if risen else min(MOST_PAUSES, 2.0 * all_states.last_pause + 1.0)
+    all_states.last_pause = 0.0 if has_risen else min(MOST_PAUSES, 2.0 * all_states.last_pause + 1.0)
     all_states.pause = all_states.last_pause
-    return risen
+    return has_risen
 
 
 @rarely
 def assume_size_1(method, step):
-    """Hold all states to a size of 1 in the next step.
+    """Give all states the tolerances of size 1 in the next step.
 
-    Where no step is short enough for their own (it has a jump inside), and where derivatives miss more than
-    rounding (while a witness is held). Nothing is measured: no error is explained, and steps may grow.
+    This is done if no step is short enough for their own sizes (there is a jump inside), and while a witness
+    is held, since derivatives then have errors beyond rounding. The rounding counts as not measured: no error
+    is treated as rounding, and steps may grow.
     """
     sizes = method.sizes
     all_states = sizes.all_states
@@ -138,10 +146,10 @@ def assume_size_1(method, step):
 
 
 def noise_of_holds(method, y):
-    """What may be noise in the states `y` of a fixed step in which witnesses are held; 0 if none is.
+    """The noise in the states `y` of a fixed step while witnesses are held; 0 if none is.
 
-    Their rates are differences, of which rounding of the largest state leaves a part that does not shrink
-    however often equations are solved. Under error control shorter steps have less of it.
+    Rates of witnesses are differences: rounding of the largest state leaves an error in them, which further
+    iterations do not reduce. Under error control it is 0, since steps become shorter instead.
     """
     if method.is_controlled or method.slots.holds == 0:
         return 0.0
@@ -152,9 +160,9 @@ def noise_of_holds(method, y):
 
 
 def update_sizes(system, method, t, step, order):
-    """At the start of a step, find out how large the states are, and what that says about their tolerances.
+    """Update the sizes of the states and their floors at the start of a step.
 
-    `step` is how long it is to be, `order` the exponent of the step in the error.
+    `step` is the planned length of the step, `order` the exponent of the step in the error.
     """
     returned = follow_sizes(system, method, t, step, order)
     if returned >= 0:
@@ -164,10 +172,11 @@ def update_sizes(system, method, t, step, order):
 
 
 def retries_with_size_1(method, status, error, step, ideal, smallest):
-    """Whether an attempt of this length is taken again, with all states held to a size of 1.
+    """Whether an attempt of this length is repeated with the tolerances of states of size 1.
 
-    That is where only their own sizes make the error too large, and the step `ideal`, which they ask for, is
-    shorter than the smallest one. Once a step: what components report as errors does not follow sizes.
+    It is if the error is too large only because of the own sizes of states, and the step `ideal` that these
+    ask for is shorter than the smallest one. This happens once a step: errors that components report do not
+    depend on sizes.
     """
     work = method.work
     is_by_sizes = status == 0 and work.usual_error <= 1.0 < error < math.inf

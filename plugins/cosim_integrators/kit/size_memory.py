@@ -9,24 +9,24 @@ from numpy.typing import NDArray
 
 from cosim.kit import Record, rows_of, width_of
 
-NEVER = 1e300
+NEVER = 1e300  # s, in place of a time that has not come
 
 
 class SizeNumbers(Record):
     """Numbers about all states together."""
 
-    followed: float  # whether some state is followed in every step: it grows from 0, or back
-    wave: float  # since when states have left 0, step after step, s; `NEVER`: none has in the last step
-    tried: float  # length of the attempt before, in which states left 0, s; 0: there was none in this step
-    ahead: float  # how far ahead those that left 0 last were extrapolated, s
-    # length of the steps that rounding was measured for, s; 0: it is less than sizes allow; negative: instead
-    # of being measured it counts as that of states of size 1
+    followed: float  # whether sizes are updated in every step, since some state grows from 0, or back
+    wave: float  # s, when the first of the states left 0 that have done so step after step; or `NEVER`
+    tried: float  # s, length of the previous attempt at this step, in which states left 0; 0: there is none
+    ahead: float  # s, by how much the growth of the states that left 0 last was extrapolated
+    # s, length of the steps that rounding was measured for; 0: it is below all floors; negative: it was not
+    # measured, and all states have the tolerances of size 1
     measured: float
-    steps_since: float  # how many steps ago
-    pause: float  # how many more attempts go by before it is measured again
-    last_pause: float  # how many did so the last time
+    steps_since: float  # steps that rounding may have made short since it was measured
+    pause: float  # rejected attempts that still pass before it is measured again
+    last_pause: float  # `pause` after the last measurement; 0 if that has raised a floor
     largest_of_all: float  # largest value of all states
-    least_of_all: float  # what these are taken to be at least; 1 where all begin at 0
+    least_of_all: float  # lower bound of that; 1 if all states begin at 0
     are_small: float  # whether a state that has left 0 is much smaller than 1
 
 
@@ -34,7 +34,7 @@ VECTORS, NUMBERS = 8, width_of(SizeNumbers)
 
 
 def sizes_size(n):
-    """Numbers in the memory."""
+    """The count of numbers in `StateSizes` of `n` states."""
     return VECTORS * n + NUMBERS
 
 
@@ -45,7 +45,7 @@ class StateSizes(NamedTuple):
     numbers: NDArray[np.float64]
 
     def vector(sizes, index):
-        """The vector of that index."""
+        """The vector with this index."""
         return rows_of(float, sizes.numbers, index * sizes.n, sizes.n)
 
     @property
@@ -60,24 +60,24 @@ class StateSizes(NamedTuple):
 
     @property
     def rounding(sizes):
-        """What rounding gives the state, times a margin; 0: less than its size allows."""
+        """The rounding noise of each state, times a margin; 0: it is below the floor."""
         return sizes.vector(2)
 
     @property
     def powers(sizes):
-        """The power of time with which it grows since it was 0; 0: it does not."""
+        """The power of time with which each state has grown since it left 0; 0: it does not grow so."""
         return sizes.vector(3)
 
     @property
     def zero_times(sizes):
-        """The time since which each state counts as away from 0, s: that of the first one it followed."""
+        """The time when each state left 0, s; of states that follow each other, the time of the first one."""
         return sizes.vector(4)
 
     @property
     def smallest(sizes):
-        """Value from which it grows back steadily; 0: it has not been small; -1: this was reported.
+        """The value from which each state grows back steadily; 0: it was not small; -1: it was reported.
 
-        Of one that has not left 0: what it became in the attempt before.
+        For a state still at 0 it is the value that the state took in the previous attempt.
         """
         return sizes.vector(5)
 

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-STEP = 0.01
-FARTHEST = 200.0
+STEP = 0.01  # of the search along the negative real axis
+FARTHEST = 200.0  # the search ends there: 2 s^2 is the largest limit of s stages, here of 10
 
 
 def stability_polynomial(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Coefficients, rising, of R(z) = 1 + sum_k z^k b A^(k-1) 1: a step on y' = lambda y is R(h lambda) y."""
+    """The coefficients of R(z) = 1 + sum_k z^k b A^(k-1) 1, from z^0 on.
+
+    A step on y' = lambda y multiplies y by R(h lambda).
+    """
     powers, vector = [1.0], np.ones(len(b))
     for _ in b:
         powers.append(float(b @ vector))
@@ -21,7 +24,7 @@ def stability_polynomial(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDAr
 
 
 def stability_limit(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """Largest x for which |R(-x)| <= 1 on the whole way from 0.
+    """The largest x such that |R(-z)| <= 1 for all z from 0 to x.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def initialize_explicit_method(system, method, t):
 
 
 def continue_run(system, method, t):
-    """Go on after a jump: the length of the step is kept, the memory of its error is not."""
+    """Restart after a jump: the length of the step is kept, the memory of its error is cleared."""
     method.work.start = math.nan
     method.memory.last_error = 0.0
     if has_corrections(method.corrections):

@@ -9,7 +9,7 @@ from cosim_integrators.kit.counted_evaluation import evaluate
 
 
 def save_start(system, method, t, slope):
-    """Begin attempts at a step: save the state, and its derivative into `slope`; whether all are finite."""
+    """Save the state at the start of a step, and its derivative into `slope`; whether all are finite."""
     work = method.work
     work.start = math.nan
     work.has_size_1 = 0.0
@@ -22,7 +22,7 @@ def save_start(system, method, t, slope):
 
 @rarely
 def restore_start(system, method, t):
-    """Make state and cache what they were at the start; the state that failed goes to the spare vector."""
+    """Restore state and cache of the start of the step; the state that failed goes to the spare vector."""
     y = system.y
     spare = method.spare
     start = method.start
@@ -33,6 +33,6 @@ def restore_start(system, method, t):
 
 
 def copy_values(target, source):
-    """Make all values of a vector those of another, which may be longer."""
+    """Copy `source`, which may be longer, to `target`."""
     for m in range(target.shape[0]):
         target[m] = source[m]

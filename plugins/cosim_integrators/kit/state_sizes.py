@@ -1,17 +1,17 @@
-"""The size of each state, which the absolute part of its tolerance is relative to.
+"""The size of each state, to which the absolute part of its tolerance is relative.
 
 That part, the floor, is the absolute tolerance of a state of size 1 times the largest value that the state
-has had at the start of a step of this run. Four kinds of states are not known by their values alone:
+has had at the start of a step of this run. The values alone do not tell the size of four kinds of states:
 
-- One that leaves 0 grows like a power of time at first. It is taken to be as large as that power makes it in
-  some time, `steps_ahead` steps: that many there are in the time in which a state changes as much as it is
-  large, so steps become as long as if it were known how large it will be. By its own size no step were short
-  enough where the power is that of the error estimate, or more: then the error is as large as the state.
-  While it grows it is taken to be at least `NEGLIGIBLE` times as large as the largest one.
-- One that is rounding, or little more: see `rounding`.
-- One that constraints correct (see `corrected_ends`): what a correction leaves does not shrink with the
-  step, so it is taken to be at least that large, too.
-- One at 0: it has a floor as soon as it has left it in an attempt at a step (`set_floors_of_born_states`).
+- A state that leaves 0 grows like a power of time at first. Its size is extrapolated by that power over
+  `steps_ahead` steps: as many as a state of known size takes to change by its size, so that steps become as
+  long as if the later size were known. With the present size no step would be short enough if the power is at
+  least that of the error estimate: then the error is as large as the state. While the state grows, its size
+  counts as at least `NEGLIGIBLE` times that of the largest state.
+- A state that consists of rounding, or little more: see `rounding`.
+- A state that constraints correct (see `corrected_ends`): the error that a correction leaves does not shrink
+  with the step, so its size counts as at least `NEGLIGIBLE` times that of the largest state, too.
+- A state at 0: it gets a floor once it has left 0 in an attempt at a step (`set_floors_of_born_states`).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from cosim_integrators.kit.grown_back import has_grown_back
 from cosim_integrators.kit.size_memory import NEVER, sizes_size
 
 SCALE = 1e-3  # as in `cosim.contracts.tolerances`
-NEGLIGIBLE = 1e-6
-SMALL = 0.01
-SMALLEST_FLOOR = 1e-200  # of a state at 0: it may only stay there
-FURTHER = 6.0  # so that errors that are as large as the state leave the steps room to grow
-FARTHEST = 100.0  # ages: where no state limits the step, the steps alone do not make the next ones longer
-MATURE = 16.0  # steps: the first ones show their own formula more than a power
+NEGLIGIBLE = 1e-6  # of the largest state
+SMALL = 0.01  # a state below that may be rounding
+SMALLEST_FLOOR = 1e-200  # of a state at 0: only an error of 0 is within it
+FURTHER = 6.0  # a margin, so that steps may grow although the error is as large as the state
+FARTHEST = 100.0  # ages of a state: growth is not extrapolated further, or long steps would lengthen the next
+MATURE = 16.0  # steps: during the first ones the power shows the formula of the method
 
 
 def floor_of(method, m, size):
@@ -57,7 +57,7 @@ def is_free(method, m):
 
 
 def steps_ahead(method, order):
-    """How many steps the floor of a state of size 1 allows while it changes by 1, times a margin.
+    """The number of steps that a state of size 1 takes to change by 1 under its floor, times a margin.
 
     `order` is the exponent of the step in the error.
     """
@@ -90,9 +90,9 @@ def corrected_floor(method, m, size):
 
 
 def power_of_growth(age, y, y_dot):
-    """The power of time with which a state grows that was 0 so long ago.
+    """The power of time with which a state grows that left 0 `age` seconds ago.
 
-    Where it seems to fall back, the formula of the step does not resolve it: then it is the first one.
+    If it seems to fall back to 0, the step does not resolve it: then the power is 1.
     """
     if y * y_dot > 0.0:
         return age * y_dot / y
@@ -100,7 +100,7 @@ def power_of_growth(age, y, y_dot):
 
 
 def reset_sizes(method, y):
-    """Reset sizes and floors at the beginning of a run; with fixed steps they stay so."""
+    """Reset sizes and floors at the beginning of a run; with fixed steps they never change."""
     sizes = method.sizes
     floors = sizes.floors
     absolute = method.absolute_tolerances
@@ -109,15 +109,18 @@ def reset_sizes(method, y):
     for m in range(method.n):
         floors[m] = absolute[m]
     sizes.all_states.followed = 1.0
-    at_rest = True
+    are_all_zero = True
     for m in range(method.n):
         if y[m] != 0.0:
-            at_rest = False
-    sizes.all_states.least_of_all = 1.0 if at_rest else 0.0
+            are_all_zero = False
+    sizes.all_states.least_of_all = 1.0 if are_all_zero else 0.0
 
 
 def sizes_change(method, y):
-    """Whether a state is larger than ever, smaller than its floor or followed, or a witness is held."""
+    """Whether `follow_sizes` has something to update.
+
+    That is if a state is larger than ever, smaller than its floor, or followed, or if a witness is held.
+    """
     sizes = method.sizes
     floors = sizes.floors
     largest = sizes.largest
@@ -130,9 +133,9 @@ def sizes_change(method, y):
 
 
 def follow_sizes(system, method, t, step, order):
-    """Update sizes, powers of growth and floors at the start of a step; the state that grew back, or -1.
+    """Update sizes, powers of growth and floors at the start of a step; a state that grew back, or -1.
 
-    `step` is how long the step is to be, `order` as in `steps_ahead`.
+    `step` is the planned length of the step, `order` as in `steps_ahead`.
     """
     y = system.y
     c = system.c
@@ -162,15 +165,15 @@ def follow_sizes(system, method, t, step, order):
         power = powers[m]
         present_floor = own_floor(method, m, largest)
         floor = corrected_floor(method, m, largest) if largest > 0.0 else present_floor
-        if size > 0.0 and largest_values[m] == 0.0:
+        if size > 0.0 and largest_values[m] == 0.0:  # it has left 0 in the last step
             oldest_wave = min(oldest_wave, zero_times[m])
             smallest[m] = 0.0
             followed = 1.0
         if power > 0.0:
             age = t - zero_times[m]
             if age > MATURE * step:
-                steadily = size > largest_values[m] and y[m] * c[m] > 0.0
-                power = age * abs(c[m]) / size if steadily else 0.0
+                still_grows = size > largest_values[m] and y[m] * c[m] > 0.0
+                power = age * abs(c[m]) / size if still_grows else 0.0
             older = 1.0 + max(all_states.ahead, min(ahead, FARTHEST * age)) / age
             floor = grown_floor(method, m, largest, power, older)
         elif present_floor < largest and has_grown_back(sizes, m, y[m], c[m], present_floor):
@@ -192,19 +195,19 @@ def follow_sizes(system, method, t, step, order):
 def has_state_at_zero(method):
     """Whether a state whose size is followed has been 0 so far."""
     largest = method.sizes.largest
-    is_there = False
+    has_zero = False
     for m in range(method.n):
         if largest[m] == 0.0 and method.follows_size(m):
-            is_there = True
-    return is_there
+            has_zero = True
+    return has_zero
 
 
 def set_floors_of_born_states(method, t, step, y, slope, order):
-    """Give a floor to each state that has left 0 in an attempt from `t`; whether there is one at 0.
+    """Give a floor to each state that has left 0 in an attempt from `t`; returns whether any state was at 0.
 
-    `slope` is a derivative at the end of the step, or near it. What leaves 0 in the step after others grows
-    since they do. From one attempt to a shorter one the power shows best: formulas that are implicit give
-    every state the first one.
+    `slope` is a derivative at the end of the step, or near it. A state that leaves 0 in the step after others
+    is taken to grow since the time when those left it. Two attempts of different lengths tell the power best:
+    within one attempt an implicit formula lets every state grow linearly.
     """
     sizes = method.sizes
     all_states = sizes.all_states
@@ -214,20 +217,21 @@ def set_floors_of_born_states(method, t, step, y, slope, order):
     zero_times = sizes.zero_times
     floors = sizes.floors
     rounding = sizes.rounding
-    if not has_state_at_zero(method):  # mostly: powers are not computed
+    if not has_state_at_zero(method):  # the usual case, without costly powers
         return False
     ahead = steps_ahead(method, order) * step
-    longer = all_states.tried
+    previous_step = all_states.tried
     since = min(t, all_states.wave)
     age = t + step - since
     for m in range(method.n):
         if largest[m] == 0.0 and method.follows_size(m):
             size = abs(y[m])
             power = power_of_growth(age, y[m], slope[m])
-            tried = smallest[m]
-            if longer > step and tried > size > 0.0:
-                power = max(power, math.log(tried / size) / math.log((age - step + longer) / age))
-            # the error of one that is still 0 may see what the state does not
+            previous_size = smallest[m]
+            if previous_step > step and previous_size > size > 0.0:
+                previous_age = age - step + previous_step
+                power = max(power, math.log(previous_size / size) / math.log(previous_age / age))
+            # a state may still be 0 while its error estimate is not
             floor = method.absolute_tolerances[m]
             if size > 0.0:
                 floor = grown_floor(method, m, size, power, 1.0 + ahead / age)

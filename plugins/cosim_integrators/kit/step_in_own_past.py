@@ -1,8 +1,9 @@
-"""Steps that look into themselves: a delay shorter than the step.
+"""Steps that read their own past, since a delay is shorter than the step.
 
-The step is taken again with its own dense output in the histories, until nothing changes (fixed-point
-iteration on the method of steps). What the last attempt but one left in the histories is as good as the
-step; it stays there until the step has ended, so that dense output can be evaluated.
+The step is repeated with its own dense output in the histories until it no longer changes (fixed-point
+iteration on the method of steps). The histories then hold the last attempt but one, which equals the step
+within the tolerance of the iteration; it stays there until the step has ended, so that dense output can be
+evaluated.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from cosim_integrators.kit.explicit_dense_output import interpolate_explicit
 from cosim_integrators.kit.explicit_stages import compute_extra_stages, compute_stages, finish_step
 from cosim_integrators.kit.start_of_step import copy_values
 
-MOST = 20  # iterations
-CLOSE = 1e-3  # of the tolerance: a change that small is none
-CLOSE_FIXED = 1e-6  # where steps are fixed and the tolerance says little
-NEARLY = 0.1  # of the tolerance: where it changes no less any more, it may stay
-UNSETTLED = -3  # the iteration did not come to rest
-AS_ERROR = 32.0  # what that counts as: a step about half as long comes next
+MOST_ITERATIONS = 20
+CLOSE = 1e-3  # tolerances: a smaller change ends the iteration
+CLOSE_FIXED = 1e-6  # the same for fixed steps, where the tolerance says little
+NEARLY = 0.1  # tolerances: a change that no longer shrinks may be as large as that
+UNSETTLED = -3  # the status of an iteration that did not converge
+AS_ERROR = 32.0  # the error that stands for it, in tolerances: the next attempt is about half as long
 
 
 def reads_own_step(method, c):
@@ -36,7 +37,7 @@ def reads_own_step(method, c):
 
 @rarely
 def clear_own_past(system, method, t):
-    """Take out of the histories what an attempt has left after the start of the step."""
+    """Remove from the histories all entries after the start of the step, which an attempt has left."""
     if not method.may_read_own_step:
         return
     for place in method.rings:
@@ -45,7 +46,7 @@ def clear_own_past(system, method, t):
 
 @rarely
 def remember_own_past(system, method, t, t_end):
-    """Put the step as it was computed into the histories; 0, or 1 + the index of a failed block."""
+    """Write the computed step into the histories; returns 0, or 1 + the index of a failed block."""
     past = method.past
     c = system.c
     points = past.points if past.inside_first < past.inside_last else 0
@@ -74,7 +75,7 @@ def remember_own_past(system, method, t, t_end):
 
 
 def has_full_history(system, method):
-    """Whether an entry was refused for want of room."""
+    """Whether a history had no room for an entry."""
     flags = 0
     for place in method.rings:
         flags += history_at(system.h, system.k, place).ring.flags
@@ -83,7 +84,7 @@ def has_full_history(system, method):
 
 @rarely
 def settle_step(system, method, t, t_end):
-    """Take a step again, with its own dense output as the past, until it does not change.
+    """Repeat a step with its own dense output as the past until it no longer changes.
 
     Returns 0, 1 + the index of a failed block, -1 when something is not finite, or `UNSETTLED`.
     """
@@ -92,7 +93,7 @@ def settle_step(system, method, t, t_end):
     spare = method.spare
     close = CLOSE if method.is_controlled else CLOSE_FIXED
     before = math.inf
-    for _ in range(MOST):
+    for _ in range(MOST_ITERATIONS):
         work.start = t
         work.end = t_end
         work.dense_ready = 0.0

@@ -6,33 +6,37 @@ import math
 
 from cosim.kit import BY_KINK, BY_LIMIT, BY_MAXIMUM, BY_METHOD, BY_TARGET
 
-SAFETY = 0.9
-CAUTION = 0.7  # where the error is that of a step that was made short
+SAFETY = 0.9  # of the step that would just meet the tolerance
+CAUTION = 0.7  # the same, if the error is that of a step that was cut short
 LARGEST_GROWTH = 5.0
-LEAST_GROWTH = 1.1  # less is not worth a change
+LEAST_GROWTH = 1.1  # less growth is not worth a change
 LARGEST_SHRINK = 0.1
-STRETCH = 1.001  # a step that nearly reaches its target takes it whole instead of leaving a sliver
-STRETCH_FIXED = 1.01
-NEARLY_IDEAL = 0.95  # a step shorter than that says nothing about the next one
-SMALLEST_RELATIVE_STEP = 1e-14
-NEARLY_SMALLEST = 1.1  # times a step as short as time can resolve, which is rounded
-MOST_OF_JUMP = 1e3  # of the tolerance of a state of size 1 near 0: the relative tolerance
-JUMPED = 2.0  # the error of a step across a jump; others are at most 1
+STRETCH = 1.001  # a step that nearly reaches its target is stretched to it, instead of leaving a sliver
+STRETCH_FIXED = 1.01  # the same for fixed steps
+NEARLY_IDEAL = (
+    0.95  # the error of a step shorter than that, of the ideal one, says nothing about the next step
+)
+SMALLEST_RELATIVE_STEP = 1e-14  # of the time: about 45 times the spacing of numbers
+NEARLY_SMALLEST = 1.1  # a step as short as time can resolve may be rounded to that many times its length
+MOST_OF_JUMP = 1e3  # absolute tolerances of a state of size 1: these are the relative tolerance
+JUMPED = 2.0  # stored as the error of a step across a jump; errors of other steps are at most 1
 
 
 def smallest_step(t, t_stop, smallest):
-    """The shortest step that error control may choose: the one that was given, or what time can resolve.
+    """The shortest step that error control may choose: the given one, or the shortest that time can resolve.
 
-    Near the time 0, where time could resolve anything, it is one with which `t_stop` would never be reached.
+    Near the time 0, which resolves arbitrarily short steps, it is relative to the way to `t_stop`, at most 1
+    s.
     """
     return max(smallest, SMALLEST_RELATIVE_STEP * max(abs(t), min(1.0, t_stop - t)))
 
 
 def is_jump_in_time(method, error, step, smallest):
-    """Whether an attempt that is as short as time can resolve is accepted in spite of its error: a jump.
+    """Whether an attempt as short as time can resolve crosses a jump, and is accepted in spite of its error.
 
-    No step resolves a jump better, and what is left of it is as if it came that much later. Its error is
-    below the relative tolerance of states of size 1, and the step before was fine: not so at singularities.
+    No step resolves a jump better; the error is that of a jump which comes by that much later. A singularity
+    is told from a jump by its error above the relative tolerance of states of size 1, or by a step before
+    that was accepted as a jump, too.
     """
     is_shortest = step <= NEARLY_SMALLEST * smallest and method.settings.smallest_step < smallest
     is_small = 1.0 < error < math.inf and method.work.usual_error <= MOST_OF_JUMP
@@ -40,8 +44,10 @@ def is_jump_in_time(method, error, step, smallest):
 
 
 def smooth_end(method, c, t, t_stop):
-    """`t_stop`, or the first time before it at which a component says that it will not be smooth."""
-    nearly = t_stop - SMALLEST_RELATIVE_STEP * max(1.0, abs(t))  # not worth a step between
+    """`t_stop`, or the first time before it at which a component announces a kink or a jump."""
+    nearly = t_stop - SMALLEST_RELATIVE_STEP * max(
+        1.0, abs(t)
+    )  # later ones are not worth a step of their own
     for slot in method.smooth_slots:
         if t < c[slot] < nearly:
             nearly = t_stop = c[slot]
@@ -49,7 +55,7 @@ def smooth_end(method, c, t, t_stop):
 
 
 def ideal_step(method, smallest):
-    """The length that the last step asks for, or that is given."""
+    """The length that the last step proposes, within its limits, or the given fixed one."""
     settings = method.settings
     if not method.is_controlled:
         return settings.fixed_step
@@ -57,7 +63,7 @@ def ideal_step(method, smallest):
 
 
 def step_end(t, longest, t_stop, controlled):
-    """The end of a step of at most this length: exactly the target if that is near."""
+    """The end of a step of about the length `longest`: exactly `t_stop` if that is near."""
     if t + (STRETCH if controlled else STRETCH_FIXED) * longest >= t_stop:
         return t_stop
     if controlled and t + 2.0 * longest > t_stop:
@@ -80,7 +86,7 @@ def end_reason(t_end, target, smooth, longest, limit, largest):
 
 
 def shrink_factor(error, order):
-    """By how much an attempt with this error (NaN: not finite) is shortened."""
+    """The factor by which the step is shortened after an attempt with this error (NaN: not finite)."""
     if error != error:
         return LARGEST_SHRINK
     return min(SAFETY, max(LARGEST_SHRINK, SAFETY * math.pow(error, -1.0 / order)))
@@ -89,12 +95,12 @@ def shrink_factor(error, order):
 def next_step(ideal, step, error, previous_error, order, rejected):
     """Length of the next step after one that was accepted.
 
-    A proportional-integral controller: it takes the trend of the error into account, and so rejects
-    fewer steps than one that knows the last error alone.
+    A proportional-integral controller: it accounts for the trend of the error, and so rejects fewer steps
+    than one that uses the last error alone.
     """
     if step < NEARLY_IDEAL * ideal:
-        # Something else made this step short. Its error says nothing about the next one, unless it is so
-        # small that even a longer step than the one wanted would do.
+        # Something other than its error made this step short. The error says nothing about the next step,
+        # unless it is so small that a step longer than the ideal one would meet the tolerance.
         if rejected or error == 0.0 or LARGEST_GROWTH * step <= LEAST_GROWTH * ideal:
             return ideal  # without a power: mostly an event has made the step short
         longer = min(LARGEST_GROWTH, CAUTION * math.pow(error, -1.0 / order)) * step

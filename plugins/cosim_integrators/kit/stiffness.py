@@ -1,23 +1,24 @@
-"""Noticing stiffness: error control of an explicit method then follows stability, not accuracy."""
+"""Detects stiff systems, where stability and not accuracy limits the steps of an explicit method."""
 
 from __future__ import annotations
 
 import math
 
-from cosim_integrators.kit.explicit_stages import STIFF_SLOPE, STIFF_WAY, combine
+from cosim_integrators.kit.explicit_stages import STIFF_SLOPE, STIFF_STATE, combine
 
 EVERY = 10  # steps between two estimates, until the first hit
-HITS = 15
-MISSES = 6
-NEAR = 0.9  # of the stability region: control keeps a step that is a little shorter for long
+HITS = 15  # as in dopri5.f
+MISSES = 6  # as in dopri5.f
+NEAR = 0.9  # of the stability limit: error control may stay a little below it for many steps
 
 
 def detect_stiffness(method, y, step):
-    """After an accepted step, find out whether h |lambda| is at the border of the stability region.
+    """After an accepted step, check whether h |lambda| is at the border of the stability region.
 
-    The largest eigenvalue is estimated from a difference of stages at which slow motion cancels: most
-    methods have two evaluations at the end of the step. Fifteen hits, with fewer than six misses in a row
-    between them, are stiffness; then ``work.stiff_time`` is when it was found (0 hits: it was not).
+    The largest eigenvalue is estimated from a difference of stages in which slow motion cancels: most methods
+    have two evaluations at the end of the step. A step at the border is a hit. After `HITS` hits, with fewer
+    than `MISSES` misses in a row between them, the system counts as stiff; ``work.stiff_time`` is the time of
+    the last hit.
 
     References
     ----------
@@ -28,11 +29,11 @@ def detect_stiffness(method, y, step):
     hits = work.stiff_hits
     if tableau.notices_stiffness == 0.0 or hits >= HITS or (hits == 0.0 and work.steps % EVERY != 0.0):
         return
-    state_size = squared_size(method, STIFF_WAY, y)
+    state_size = squared_size(method, STIFF_STATE, y)
     derivative_size = squared_size(method, STIFF_SLOPE, y)
     if state_size <= 0.0:
         return
-    # the way is step * spare: the product of step and eigenvalue is the quotient as it stands
+    # the difference of states is step * spare: so this quotient is the step times the eigenvalue
     if math.sqrt(derivative_size / state_size) > NEAR * tableau.stability_limit:
         work.stiff_hits = hits + 1.0
         work.stiff_misses = 0.0

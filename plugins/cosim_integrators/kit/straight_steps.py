@@ -1,4 +1,4 @@
-"""Steps along a straight line: what dense output adds to the line is then rounding, and left out."""
+"""Recognizes steps along a straight line, where the bend of dense output is rounding and is left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ STRAIGHT = 64.0 * 2.220446049250313e-16  # of a state: the largest bend that rou
 
 
 def add_size(size, part):
-    """The sum of a size and that of another part."""
+    """The sum of a size and the absolute value of `part`."""
     return size + abs(part)
 
 

@@ -14,7 +14,9 @@ from cosim_integrators.library.library_integrator import Evaluation, LibraryInte
 
 Vector = NDArray[np.float64]
 LARGEST_DENSE = 200
+"""The largest number of states for which matrices are dense."""
 STOPS_SHORT = 100 * float(np.finfo(float).eps)
+"""CVODE returns at `tstop` although it has stopped short of it by up to that part of time and step."""
 
 
 class CvodeSolver:
@@ -27,7 +29,7 @@ class CvodeSolver:
         self.jacobians = self.factorizations = 0
 
     def step(self, t_stop: float) -> bool:
-        """One step of its own, not past a time."""
+        """Take one step of CVODE's own length, but not past `t_stop`. Returns whether it succeeded."""
         self._previous = self.t, self.y
         outcome = self._solver.step(t_stop, method="onestep", tstop=t_stop)
         self.t, self.y = float(outcome.t), np.array(outcome.y)
@@ -35,24 +37,25 @@ class CvodeSolver:
         return bool(outcome.success)
 
     def at(self, t: float) -> Vector:
-        """The interpolated solution; the next step starts from the end of this one.
+        """The solution at `t` inside the last step, by CVODE's interpolation.
 
-        CVODE stops short of a time by so much, and says that it is there. An output time between makes it
-        take a step, behind which it goes on.
+        Within `STOPS_SHORT` of the end it is a straight line instead: CVODE would take a step for an output
+        time there, and continue behind it.
         """
-        before, y = self._previous
-        if self.t - t <= STOPS_SHORT * (abs(self.t) + abs(self.t - before)):
-            return self.y + (t - self.t) * ((self.y - y) / (self.t - before))
+        previous_t, previous_y = self._previous
+        if self.t - t <= STOPS_SHORT * (abs(self.t) + abs(self.t - previous_t)):
+            return self.y + (t - self.t) * ((self.y - previous_y) / (self.t - previous_t))
         return np.array(self._solver.step(t, method="normal").y)
 
 
 class Cvode(LibraryIntegrator):
     """CVODE of SUNDIALS: backward differentiation of orders 1 to 5, variable step.
 
-    When to use: stiff systems, to compare with `Bdf` and with programs that use SUNDIALS. Slower than ours by
-    the calls from Python, and not lowered. Needs ``pip install cosim-framework[sundials]``.
+    When to use: stiff systems, to compare with `Bdf` and with programs that use SUNDIALS. It is slower than
+    `Bdf`, since each evaluation is called from Python, and cannot be exported without Python. Needs
+    ``pip install cosim-framework[sundials]``.
 
-    What every integrator of a library lacks is said in `LibraryIntegrator`. Up to 200 states its matrices are
+    `LibraryIntegrator` lists the limits of all integrators of libraries. Up to 200 states the matrices are
     dense, beyond them sparse with the structure that is known from the schedule.
 
     Parameters

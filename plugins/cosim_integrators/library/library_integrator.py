@@ -43,7 +43,7 @@ class Evaluation(Protocol):
     """The derivative as libraries take it."""
 
     def __call__(self, t: float, y: Vector) -> Vector:
-        """Y' at a time and state, shape (ny,)."""
+        """The derivative y' at a time and state, shape (ny,)."""
 
 
 class Solver(Protocol):
@@ -55,7 +55,7 @@ class Solver(Protocol):
     factorizations: int
 
     def step(self, t_stop: float) -> bool:
-        """One step of its own, not past a time; False when it cannot go on."""
+        """Take one step of the solver's own length, but not past `t_stop`. Returns whether it succeeded."""
 
     def at(self, t: float) -> Vector:
         """The solution inside the last step."""
@@ -71,7 +71,7 @@ class NotFiniteError(Exception):
 
 @dataclass
 class _Counts:
-    """The counts of `StepStatistics` so far."""
+    """The counts of `StepStatistics`, as they grow."""
 
     steps: int = 0
     rejections: int = 0
@@ -83,10 +83,14 @@ class _Counts:
 class LibraryIntegrator(cosim.Integrator):
     """Base of integrators that leave the steps to another library.
 
-    They have no fixed steps. From a restored State they do not continue to the same bytes: history and
-    matrices lie in the library, the State has only the length of the last step, and the run begins anew there
-    as after an event. They cannot be compiled, so an exported FMU needs the library. The relative tolerance
-    has to be the same for all states.
+    They have these limits:
+
+    - There are no fixed steps.
+    - A run from a restored State does not continue to the same bytes: history and matrices are in the
+    library,
+      the State holds only the length of the last step, and the run restarts there as after an event.
+    - They cannot be compiled, so an exported FMU needs the library.
+    - The relative tolerance must be the same for all states.
 
     Parameters
     ----------
@@ -96,7 +100,7 @@ class LibraryIntegrator(cosim.Integrator):
     Raises
     ------
     ModelError
-        With everything that is wrong.
+        With all faults in the options.
     """
 
     contract_kit: ClassVar[str] = ""  # the kit of integrators tries fixed steps
@@ -115,8 +119,8 @@ class LibraryIntegrator(cosim.Integrator):
         self._start = self._end = self._accepted_end = math.nan
         self._y_start = self._y_end = np.zeros(0)
         self._failed: tuple[float, Vector] | None = None
-        self._easy = 0  # steps with a small error, one after another
-        self._longest = math.inf  # step, where components have reported errors of longer ones
+        self._easy = 0  # successive steps at the longest length with a small error
+        self._longest = math.inf  # longest step, finite after components have reported errors of longer steps
         self._counts = _Counts()
         self._error_places: list[int] = []  # in the cache: errors of steps that components report
         self._not_finite = 0
@@ -124,9 +128,9 @@ class LibraryIntegrator(cosim.Integrator):
 
     @abstractmethod
     def new_solver(self, evaluation: Evaluation, t: float, y: Vector, t_stop: float, first: float) -> Solver:
-        """A solver that begins here; `first` is the length of its first step, s, 0 for its own choice.
+        """A solver that starts at `t` and `y`; `first` is the length of its first step, s; 0: its own choice.
 
-        No step of it is longer than `_longest`.
+        Its steps must not be longer than `_longest`.
         """
 
     def memory_size(self, ny: int) -> int:
@@ -134,7 +138,7 @@ class LibraryIntegrator(cosim.Integrator):
         return 1
 
     def initialize(self, system: System, state: State) -> None:
-        """Begin: the first step is the library's choice unless given."""
+        """Start a run; the library chooses the first step unless `initial_step` is given."""
         self._prepare(system)
         self._solver = None
         self._longest = math.inf
@@ -163,7 +167,7 @@ class LibraryIntegrator(cosim.Integrator):
         return self._step_to(system, state, bound, memory[0])
 
     def _step_to(self, system: System, state: State, bound: float, first: float) -> StepCode:
-        """Take a step that ends at `bound` at the latest; components may report an error and shorten it."""
+        """Take a step up to `bound`, or a shorter one if components report too large errors."""
         t, y = state.time, state.y.copy()
         derivative = _cache_of(system, state)[: y.size].copy()
         self._slope = derivative
@@ -178,7 +182,7 @@ class LibraryIntegrator(cosim.Integrator):
             if reported <= self.accuracy:
                 break
             self._counts.rejections += 1
-            # a shorter longest step, so that the next solver need not be stopped again
+            # shorten the longest step, so that steps of the next solver need not be repeated
             step = state.time - t
             self._longest = step * max(0.1, 0.8 * (self.accuracy / reported) ** 0.25)
             self._easy = 0
@@ -204,6 +208,7 @@ class LibraryIntegrator(cosim.Integrator):
     def _attempt(
         self, system: System, state: State, t: float, y: Vector, bound: float, first: float
     ) -> StepCode:
+        """Let the library take one step from `t` and `y`, and move the State to its end."""
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
@@ -237,7 +242,7 @@ class LibraryIntegrator(cosim.Integrator):
     def _is_stuck(self, t: float, bound: float) -> bool:
         """Whether steps become ever shorter before a point beyond which the derivative is not finite.
 
-        A library that accepts each of them would hardly ever get further.
+        A library that accepts each of these steps would make almost no progress.
         """
         if not self._not_finite:
             return False
@@ -247,6 +252,8 @@ class LibraryIntegrator(cosim.Integrator):
         return self._at_edge > MOST_AT_EDGE
 
     def _evaluation(self, system: System, state: State) -> Evaluation:
+        """The derivative as the library calls it; it counts calls and raises if a block fails."""
+
         def evaluation(t: float, y: Vector) -> Vector:
             arrays = system.arrays(state)
             arrays[STATES][:] = y
@@ -279,7 +286,7 @@ class LibraryIntegrator(cosim.Integrator):
         return True
 
     def restart(self, system: System, state: State) -> None:
-        """Begin anew, as the library does it."""
+        """Restart with a new solver."""
         self._solver = None
         self._longest = math.inf
         self._start = math.nan
@@ -291,21 +298,20 @@ class LibraryIntegrator(cosim.Integrator):
             raise ValueError(
                 f"t = {t_event} s is not inside the last step, {self._start} to {self._accepted_end} s"
             )
-        start, y, end, y_end = self._start, self._y_start, self._end, self._y_end
         solver = self._solver
-        self._solver, code, time, y_there = None, StepCode.DONE, start, y
-        while time < t_event:
-            code = self._attempt(system, state, time, y_there, t_event, 0.0)
+        self._solver, code, t, y = None, StepCode.DONE, self._start, self._y_start
+        while t < t_event:
+            code = self._attempt(system, state, t, y, t_event, 0.0)
             if code is not StepCode.DONE:
                 self._solver = solver
-                self._move_state(system, state, end, y_end)
+                self._move_state(system, state, self._end, self._y_end)
                 return code
-            time, y_there = state.time, state.y.copy()
-        self._solver, self._end, self._y_end = solver, t_event, y_there
+            t, y = state.time, state.y.copy()
+        self._solver, self._end, self._y_end = solver, t_event, y
         return code
 
     def interpolate(self, t: float, out: Vector) -> None:
-        """The dense output over the last step, as it was before `redo` cut it; ValueError outside."""
+        """The dense output of the last step, in its full length even after `redo`; ValueError outside."""
         start, end = self._start, self._accepted_end
         if not start <= t <= end or self._solver is None:
             raise ValueError(f"t = {t} s is not inside the last step, {start} to {end} s")
@@ -326,7 +332,7 @@ class LibraryIntegrator(cosim.Integrator):
 
     @property
     def statistics(self) -> StepStatistics:
-        """Counts since the integrator was made; rejections inside the library are not known."""
+        """Counts since the integrator was made; rejections inside the library are unknown."""
         return StepStatistics(*astuple(self._counts))
 
     def _prepare(self, system: System) -> None:

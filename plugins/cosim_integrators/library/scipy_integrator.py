@@ -12,7 +12,7 @@ from cosim_integrators.library.library_integrator import Evaluation, LibraryInte
 
 Vector = NDArray[np.float64]
 TIMES_RESOLVED = 8.0
-"""The absolute tolerance of a state is at least its change over so many spacings of the time."""
+"""The absolute tolerance of a state is at least its change over that many spacings of the time."""
 
 
 class ScipySolver:
@@ -25,7 +25,7 @@ class ScipySolver:
         self._dense: Any = None
 
     def can_go_to(self, t_stop: float) -> bool:
-        """Whether its next step is sure to end by a time: a bound that is fixed has to lie before it."""
+        """Whether the next step cannot end behind `t_stop`: a fixed bound must lie before it."""
         return not self._bound_is_fixed or self.t < self._solver.t_bound <= t_stop
 
     def step(self, t_stop: float) -> bool:
@@ -50,8 +50,8 @@ class ScipySolver:
 class ScipyIntegrator(LibraryIntegrator):
     """Base of the solvers of `scipy.integrate`: a subclass names one.
 
-    Slower than ours by the calls from Python, and not lowered. What every integrator of a library lacks is
-    said in `LibraryIntegrator`.
+    Each evaluation is called from Python, which makes them slow, and they cannot be exported without Python.
+    `LibraryIntegrator` lists the limits of all integrators of libraries.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class ScipyIntegrator(LibraryIntegrator):
     Attributes
     ----------
     solver_name : str
-        Of a class in `scipy.integrate`.
+        The name of a class in `scipy.integrate`.
     bound_is_fixed : bool
         Whether SciPy's solver cannot move its bound while it runs. A new solver is then made when the bound
         is reached, or when a step has to end before it.
@@ -89,7 +89,7 @@ class ScipyIntegrator(LibraryIntegrator):
         return super().step(system, state, t_stop, limit)
 
     def new_solver(self, evaluation: Evaluation, t: float, y: Vector, t_stop: float, first: float) -> Solver:
-        """A new one, with the structure of the Jacobian where it takes that."""
+        """A new solver, with the structure of the Jacobian if its class accepts it."""
         import scipy.integrate
         from scipy.sparse import csc_matrix
 

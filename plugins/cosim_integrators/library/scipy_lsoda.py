@@ -7,7 +7,7 @@ from cosim_integrators.library.scipy_integrator import ScipyIntegrator
 
 
 class ScipyLsoda(ScipyIntegrator):
-    """LSODA of ODEPACK as SciPy has it: Adams or BDF, chosen on the way.
+    """LSODA of ODEPACK as SciPy has it: Adams or BDF, chosen during the run.
 
     When to use: smooth systems that are stiff now and then. Options and limits are those of
     `ScipyIntegrator`.

@@ -1,4 +1,4 @@
-"""Steps of a few units in the last place of the time, which no library takes."""
+"""Steps of a few units in the last place of the time, which are too short for libraries."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 SHORTEST = 16
-"""Units in the last place; libraries refuse to begin for less than two to four."""
+"""Units in the last place; libraries refuse steps of less than two to four."""
 
 
 def is_too_short(t: float, t_stop: float) -> bool:
-    """Whether a library may refuse to begin at a time for an end that lies so close.
+    """Whether `t_stop` is so close to `t` that a library may refuse to take the step.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def is_too_short(t: float, t_stop: float) -> bool:
 
 
 class ShortStep:
-    """A straight line, from one time to the next: exact to rounding, since its length squared is none."""
+    """A step along a straight line: exact to rounding, since the square of its length is negligible."""
 
     jacobians = factorizations = 0
 
@@ -34,7 +34,7 @@ class ShortStep:
         self._start, self._y_start, self._rate = t, y, evaluation(t, y)
 
     def step(self, t_stop: float) -> bool:
-        """Go to a time."""
+        """Take the step to `t_stop`."""
         self.t, self.y = t_stop, self.at(t_stop)
         return True
 

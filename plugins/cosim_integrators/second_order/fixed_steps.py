@@ -1,7 +1,7 @@
 """Kernel functions for fixed steps of all methods for second-order form.
 
-A method brings ``substeps(system, method, t, t_end)``, the way from the start of a step to its end. It
-returns 0, 1 + the index of a failed block, `NOT_FINITE_STATUS` or `DIVERGED`.
+A method has a function ``substeps(system, method, t, t_end)``, which computes the end of a step from its
+start. It returns 0, 1 + the index of a failed block, `NOT_FINITE_STATUS` or `DIVERGED`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def rates_are_speeds(method, y, c):
 
 
 def new_step(substeps: Callable[..., Any]) -> Callable[..., Any]:
-    """The step of a method whose way from start to end is `substeps`."""
+    """Make the kernel function of a step from `substeps`."""
 
     def step_fixed(system, method, t, t_stop, limit):
         memory = method.memory
@@ -75,7 +75,7 @@ def new_step(substeps: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def corrected(substeps: Callable[..., Any]) -> Callable[..., Any]:
-    """The way to the end of a step, which is corrected and stored; the same results."""
+    """Make the function that calls `substeps`, then stores and corrects the end; it returns as `substeps`."""
 
     def step_to_end(system, method, t, t_end):
         status = substeps(system, method, t, t_end)
@@ -90,7 +90,7 @@ def corrected(substeps: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def new_redo(substeps: Callable[..., Any]) -> Callable[..., Any]:
-    """The last step again, to another end; see `cosim.contracts.method_layout`."""
+    """Make the kernel function that takes the last step again; see `cosim.contracts.method_layout`."""
 
     def repeat_fixed_step(system, method, t_event):
         work = method.work

@@ -15,7 +15,7 @@ class FormNumbers(Record):
 class FormMemory(StepMemory):
     """The memory from step to step."""
 
-    rates_differ: float  # 0 while q' = u has held at every point: the rates at new speeds are known then
+    rates_differ: float  # 0 while q' = u has held at every point, so that new speeds are the new rates
 
 
 NUMBERS_AT = width_of(FormNumbers)

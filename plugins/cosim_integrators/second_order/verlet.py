@@ -10,54 +10,55 @@ from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.second_order.fixed_steps import DIVERGED, rates_are_speeds
 
 ITERATIONS = 100
-CLOSE = 1e-14  # relative: as near to the solution of its equations as rounding lets a step come
-NOISE = 1e-9  # may be left where it shrinks no more: large forces that cancel leave their rounding
-PATIENCE = 10  # iterations, before that is believed
-PATIENCE_OF_HOLDS = 20  # the same, of the noise of holds: it may hide a series that diverges
-SLOW = 50  # iterations
+CLOSE = 1e-14  # relative: smaller changes are rounding
+NOISE = 1e-9  # changes below it that no longer shrink are rounding of large forces that cancel
+PATIENCE = 10  # iterations before changes that do not shrink count as noise, or as a series
+PATIENCE_OF_HOLDS = 20  # the same for the noise of held witnesses, which may hide a series that diverges
+SLOW = 50  # iterations after which changes that still shrink count as a series
 NEAR_1 = 1e-3  # a ratio that is nearer to 1 says nothing about the sum of a series
 
 
 def solve_kick(system, method, t, begin, end, half):
     """Solve y[begin:end] = base + half c[begin:end] at `t` by repeated evaluation, from the present `c` on.
 
-    While a witness is held, changes that do not shrink, or slowly, are taken to be a geometric series: what
-    holds it is proportional to speeds. The next values are its sum, also where it diverges.
-    On success state and cache belong together. Returns 0, -1 where a value is not a number, DIVERGED, or the
-    status of an evaluation that failed.
+    While a witness is held, changes that shrink slowly or not at all are treated as a geometric series, since
+    the force that holds it is proportional to speeds. The next values are the sum of the series, even if it
+    diverges. On success state and cache belong together. Returns 0, -1 if a value is not a number, DIVERGED,
+    or the status of an evaluation that failed.
     """
     y = system.y
     c = system.c
     base = method.base
-    before = math.inf
-    place = begin  # of the largest change
-    change_before = 0.0
-    share = 1.0  # of the last change, that was added
+    previous_largest = math.inf
+    worst = begin  # the index of the largest change
+    previous_change = 0.0
+    factor = 1.0  # by which the last change was multiplied
     for i in range(ITERATIONS):
-        change = False
+        has_changed = False
         largest = 0.0
-        last_place = place
+        previous_worst = worst
         for m in range(begin, end):
             value = base[m] + half * c[m]
             if abs(value - y[m]) > CLOSE * (abs(base[m]) + abs(half * c[m])):
-                change = True
+                has_changed = True
                 if abs(value - y[m]) > largest:
                     largest = abs(value - y[m])
-                    place = m
+                    worst = m
             elif value != value:
                 return -1
         noise = noise_of_holds(method, y) if i >= PATIENCE_OF_HOLDS else 0.0
-        if not change or (i >= PATIENCE and before <= largest <= max(NOISE, noise)):
+        if not has_changed or (i >= PATIENCE and previous_largest <= largest <= max(NOISE, noise)):
             return 0
-        is_slow = (i >= PATIENCE and before <= largest) or i >= SLOW
-        is_series = method.slots.holds != 0 and share == 1.0 and is_slow
-        share = 1.0
+        is_slow = (i >= PATIENCE and previous_largest <= largest) or i >= SLOW
+        is_series = method.slots.holds != 0 and factor == 1.0 and is_slow
+        factor = 1.0
         if is_series:
-            share = sum_of_series((base[last_place] + half * c[last_place] - y[last_place]) / change_before)
-        before = largest
-        change_before = base[place] + half * c[place] - y[place]
+            change = base[previous_worst] + half * c[previous_worst] - y[previous_worst]
+            factor = sum_of_series(change / previous_change)
+        previous_largest = largest
+        previous_change = base[worst] + half * c[worst] - y[worst]
         for m in range(begin, end):
-            y[m] = base[m] + half * c[m] if share == 1.0 else y[m] + share * (base[m] + half * c[m] - y[m])
+            y[m] = base[m] + half * c[m] if factor == 1.0 else y[m] + factor * (base[m] + half * c[m] - y[m])
         status = evaluate_stage(system, method, t)
         if status != 0:
             return status
@@ -65,12 +66,12 @@ def solve_kick(system, method, t, begin, end, half):
 
 
 def sum_of_series(ratio):
-    """1 + ratio + ratio^2 … as 1 / (1 - ratio), also where it diverges; 1 where that is too large."""
+    """The sum 1 + ratio + ratio^2 … = 1 / (1 - ratio), even if the series diverges; 1 if it is too large."""
     return 1.0 / (1.0 - ratio) if abs(1.0 - ratio) > NEAR_1 else 1.0
 
 
 def drift_by_speeds(system, method, t, t_end):
-    """Half a kick and the drift where q' = u; new speeds are guessed."""
+    """Half a kick and the drift if q' = u, and a guess of the new speeds."""
     y = system.y
     c = system.c
     nq = method.nq
@@ -87,7 +88,7 @@ def drift_by_speeds(system, method, t, t_end):
 
 
 def drift_by_rates(system, method, t, t_end):
-    """The drift where q' is not u, from half a kick: the trapezoid of N(q) at both ends."""
+    """The drift if q' is not u, from half a kick: the mean of N(q) at both ends."""
     y = system.y
     c = system.c
     nq = method.nq
@@ -108,7 +109,7 @@ def drift_by_rates(system, method, t, t_end):
 def verlet_substep(system, method, t, t_end):
     """Half a kick, a drift, half a kick, from a realized state at `t` to one at `t_end`.
 
-    The second half kick is implicit in the speeds and z, the drift is the trapezoid of N(q) at both ends: so
+    The second half kick is implicit in the speeds and z, the drift takes the mean of N(q) at both ends: so
     the step is symmetric whatever forces and rates depend on.
     """
     y = system.y

@@ -12,10 +12,10 @@ from cosim_mechanics.contracts.body_attachment import BODY
 
 
 class BodiesAttachment(Attachment):
-    """Bodies that follow each other in a model: what they offer stands in one view, body after body.
+    """Bodies that follow each other in a model: their offers are in one view, body after body.
 
-    What is given is the first of them. How many they are is a length of parameters, so it is known when the
-    component is made.
+    A component is attached to the first of them. Their number is a length of parameters, so it is known when
+    the component is created.
     """
 
     name = "bodies"
@@ -57,8 +57,8 @@ def bodies(length: str, description: str = "", kind: BodiesAttachment = BODIES) 
     Parameters
     ----------
     length : str
-        The name of their number: that of the shape of parameters with an element for each body.
+        The name of their number, as in the shape of parameters with an element for each body.
     kind : BodiesAttachment, optional
-        One of your own, which checks what the bodies are.
+        A subclass that checks the bodies.
     """
     return replace(attachment(kind, description=description), shape=(0,), free_length=(length,))

@@ -43,45 +43,44 @@ def _provides(declaration: Declaration) -> str:
 class Constraint(Component):
     """A condition on the motion that the tree of joints does not hold by itself.
 
-    A subclass declares what it acts on (`body`, `coordinate`, `cosim.source`) and its parameters, says how
-    many equations it has, and writes them for the accelerations as s-vals. The Jacobian, the forces that
-    hold it and its multipliers follow. To keep positions from drifting it brings a kernel function that
-    writes ``position_error``; where the condition depends on time, also one that writes ``velocity_error``
-    (otherwise that is the Jacobian times the speeds).
+    A subclass declares its attachments (`body`, `coordinate`, `cosim.source`), its parameters and the number
+    of its equations, and writes them for the accelerations as s-vals. The Jacobian, the constraint forces and
+    the multipliers follow. To keep positions from drifting it has a kernel function that writes
+    ``position_error``; if the condition depends on time, also one that writes ``velocity_error`` (by default
+    the Jacobian times the speeds).
 
-    Law: each equation says ``G u_dot + b = 0``; the system is ``M u_dot + V + G^T multipliers = T``. The
-    equation has to be the second time derivative of what `position_error` writes and the first one of
-    what `velocity_error` writes.
+    Law: each equation is ``G u_dot + b = 0``; the system is ``M u_dot + V + G^T multipliers = T``. The
+    equation must be the second time derivative of `position_error` and the first one of `velocity_error`.
 
     Attributes
     ----------
     equations : int
-        Class attribute: how many there are.
+        Class attribute: the number of equations.
     level : str
-        Class attribute: "position" (positions, speeds and accelerations are held), "velocity" (for a
-        condition on speeds that no condition on positions stands behind: rolling) or "acceleration"; or a
+        Class attribute: "position" (positions, speeds and accelerations are constrained), "velocity" (for a
+        condition on speeds that is not the derivative of one on positions: rolling) or "acceleration"; or a
         tuple with one of these for each equation.
     drives : bool
-        Class attribute: whether it may do work, since it depends on time, or asks for speeds that are not 0.
+        Class attribute: whether it may do work, since it depends on time or prescribes speeds other than 0.
     enabled : parameter
-        1 or 0 (True or False) in each State: a constraint that is off lets go.
+        1 or 0 (True or False) in each State: 0 releases the constraint.
     stabilization : parameter, 1/s
-        Rate s at which errors are also drawn back by the forces: 2 s times the velocity error and s^2 times
-        the position error are added to the equation. 0: none (projection after each step alone).
+        Rate s at which forces reduce errors: 2 s times the velocity error and s^2 times the position error
+        are added to the equation. 0: errors are reduced only by the projection after each step.
     projected : option
         Whether positions and speeds are corrected after each step.
     multipliers, position_error, velocity_error : cache slots, shape (equations,)
     force_on_<attachment> : cache slots
-        What the constraint exerts: on a body six reals (moment about its origin, force, in Ground), on a
-        coordinate one.
+        The constraint force: on a body six reals (moment about its origin, force, in Ground), on a coordinate
+        one.
     redundant, singular, drifts : cache slots
-        Notices: 1 where some equation follows from others, where it soon will, since the position is nearly
-        singular, and where positions cannot be corrected.
+        Notices, 1 if an equation follows from others, if the position is nearly singular, so that an equation
+        soon will, and if positions cannot be corrected.
 
     Raises
     ------
     ContractError
-        For a subclass that says an impossible number or level.
+        For a subclass with an impossible number of equations or level.
 
     Examples
     --------
@@ -120,14 +119,14 @@ class Constraint(Component):
     drifts = cache_slot(notice=DRIFTS, description="1 where positions cannot be corrected")
 
     def create_constraint_equations(self, s: Any) -> list[Any]:
-        """The equations for the accelerations: a list of s-vals, each of which is to be zero.
+        """The equations for the accelerations: a list of s-vals, each of which must be zero.
 
-        Called once with symbols, so it may not branch on values; the rules are those of
+        It is called once with symbols, so it may not branch on values; the rules are those of
         `Joint.create_equations`.
 
         Parameters
         ----------
-        s : what the equations are made of
+        s : the quantities for equations
             ``s.acceleration(self.coordinate1)`` is an s-val, ``s.point_acceleration(self.body1, point)`` and
             ``s.angular_acceleration(self.body1)`` are vectors of three s-vals in Ground, the point given in
             the body's frame. Known quantities: ``s.coordinate(c)``, ``s.speed(c)``, ``s.rotation(b)`` (R_GB,
@@ -143,21 +142,21 @@ class Constraint(Component):
 
     @classmethod
     def missing_law(cls) -> str:
-        """A sentence where the class has no equations."""
+        """An error message if the class has no equations; else empty."""
         if cls.create_constraint_equations is not Constraint.create_constraint_equations:
             return ""
         return f"constraint {cls.__name__} has no create_constraint_equations(self, s)"
 
     def calc_equations(self, state: State) -> list[Any]:
-        """The equations with the numbers of a State: what `create_constraint_equations` returns for it.
+        """The equations with the numbers of a State: `create_constraint_equations` called with numbers.
 
-        For looking at what was written: it is called as plain Python, so a breakpoint or a ``print`` in it
-        shows numbers.
+        This is for debugging: it is called as plain Python, so a breakpoint or a ``print`` in it shows
+        numbers.
 
         Parameters
         ----------
         state : State
-            Realized here to VELOCITY where it is not.
+            It is realized to VELOCITY if necessary.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What two surfaces that touch in a point do to each other."""
+"""The contract of contacts in a point: normal force, friction, and the events of touching and sliding."""
 
 from __future__ import annotations
 
@@ -82,15 +82,20 @@ class Contact(Surfaces):
     where the bodies touch in several points, it is a share of m (`mass_on_bristle`).
 
     Surfaces slide when |load| and |pull| are above mu_s f_normal, and stick when |pull| is below mu_d
-    f_normal. They break loose, and have mu_d from then on, earlier in two cases (`contact_breakaway`): |pull|
-    reaches mu_s f_normal while they are not slowed down, or |load| and |pull| rise above mu_d f_normal soon
-    after a stop or a jump of the load, and accelerations show that it takes more than mu_s f_normal to hold
-    them. Of all contacts of two bodies in one plane loads and pulls are added up for that; one whose load is
-    above 2 mu_s f_normal slides by itself, with mu_s while the others hold. These are events, as are touching
-    and parting, unless there is damping and no static friction (`locates_touches`). Without static friction
-    surfaces have no bristle, and f_friction = -mu_v f_normal v_t.
-    Surfaces that rest on each other at the start stick, with the stretch that would hold their masses; they
-    slide if they move and a bristle would pull harder than mu_s f_normal.
+    f_normal. They break loose, and have mu_d from then on, earlier in two cases (`contact_breakaway`):
+
+    - |pull| reaches mu_s f_normal, and the surfaces are not decelerated.
+    - |load| and |pull| rise above mu_d f_normal soon after a stop or a jump of the load, and the
+    accelerations
+      show that more than mu_s f_normal would be needed to hold the surfaces.
+
+    For this decision the loads and pulls of all contacts of two bodies in one plane are added up. A contact
+    whose load is above 2 mu_s f_normal slides by itself, with mu_s while the others hold. These changes are
+    events, as are touching and parting, unless there is damping and no static friction (`locates_touches`).
+    Without static friction surfaces have no bristle, and f_friction = -mu_v f_normal v_t.
+
+    Surfaces that touch at the start of a run stick, with the stretch that would hold their masses; they slide
+    if they move and a bristle would pull harder than mu_s f_normal.
 
     Frames and signs
     ----------------
@@ -98,22 +103,18 @@ class Contact(Surfaces):
     forces act on body 2, the opposite ones on body 1, at the same point. `stretch` is expressed in the frame
     of body 1.
 
-    Limits
-    ------
-    As in Hertz' theory: smooth surfaces, depths small against R. If R changes, energy is not conserved. A
-    bristle gives way by up to mu_s f_normal / k_t. With mu_d = mu_s a slowly growing push makes one contact
-    slide zeta_t / sqrt(k_t / m) late. While a load changes, surfaces that stick may pull more than mu_s
-    f_normal. A foot slips with a zeta_t of 0.1 at least. Surfaces that touch again have an unstretched
-    bristle. There is no friction against rolling and spinning.
+    Limits ------ As in Hertz' theory surfaces are smooth, and depths small compared with R. If R changes,
+    energy is not conserved. A bristle yields by up to mu_s f_normal / k_t. With mu_d = mu_s a slowly growing
+    load makes a contact slide late, by zeta_t / sqrt(k_t / m). While a load changes, surfaces that stick may
+    pull harder than mu_s f_normal. A foot slips with a zeta_t of at least 0.1. Surfaces that touch again have
+    an unstretched bristle. There is no friction against rolling and spinning.
 
     Stage
     -----
     Depth at POSITION, its rate and the slip velocity at VELOCITY, forces at DYNAMICS.
 
-    Energy
-    ------
-    Stored: 2/5 k x^(5/2). What damping and friction take is dissipated, the energy of the stretched bristle
-    (k_t s^2 / 2, at most mu_s f_normal |s| / 2) included, integrated in `dissipated_energy`.
+    Energy ------ Stored: 2/5 k x^(5/2). Dissipated: the work of damping and friction, with the energy of the
+    stretched bristle (k_t s^2 / 2, at most mu_s f_normal |s| / 2), integrated in `dissipated_energy`.
 
     References
     ----------
@@ -196,9 +197,9 @@ class Contact(Surfaces):
 
     def __init__(self, **values: Any) -> None:
         frictions = ("static_friction", "dynamic_friction")
-        for name, other in zip(frictions, reversed(frictions), strict=True):
+        for name, other_name in zip(frictions, reversed(frictions), strict=True):
             if name in values:
-                values.setdefault(other, values[name])
+                values.setdefault(other_name, values[name])
         super().__init__(**values)
 
     @cosim.kernel(
@@ -250,7 +251,7 @@ class Contact(Surfaces):
 
     @cosim.kernel
     def calc_load(s):
-        # A kernel of its own: the search for events evaluates what the witness reads many times in a step.
+        # A separate kernel: the search for events evaluates what the witness reads many times in a step.
         s.critical_damping = 0.0
         s.half_damping = 0.0
         s.foot_load = 0.0
@@ -279,7 +280,7 @@ class Contact(Surfaces):
             most = friction_limit(s, s.load_course)
             load = plus(s.load, (0.0, 0.0, 0.0))
             bears = min(s.foot_load, s.pull)
-            if s.regime == SLIDES:  # It holds what it pulls with, at most its friction.
+            if s.regime == SLIDES:  # a sliding bristle pulls at most with its friction
                 pull = scaled(share_held(s.pull, most), pull)
                 if s.load_course == LOOSE:
                     load = pull
@@ -361,7 +362,7 @@ class Contact(Surfaces):
 
     @cosim.witness(direction="falling", when="footing2")
     def question(s):
-        # A witness of its own: where another contact breaks loose it may be past, and would hide a change.
+        # A separate witness: when another contact breaks loose, its value may jump below 0 and hide `change`.
         if s.regime == APART or s.normal_force == 0.0 or not awaits_breakaway(s):
             return 1.0
         return force_until_check(s, s.load_course) / s.tangential_stiffness
@@ -385,16 +386,16 @@ class Contact(Surfaces):
         elif touches:
             mass = mass_at_contact(s)
             s.bristle_mass_next = mass
-            # There is no friction yet, so what accelerates the surfaces is what it has to hold.
+            # There is no friction yet, so the acceleration shows the force that it has to hold.
             s.regime_next = STICKS
             holds = s.static_friction * s.normal_force
-            if is_shared(s):  # Each holds as much as the load on it lets it.
+            if is_shared(s):  # contacts share the mass in proportion to their static friction
                 mass = s.effective_mass * holds / s.grip2[HOLDS]
             held = limited(scaled(mass, slip_acceleration(s)), holds)
             damping = bristle_damping(s.stick_damping, s.tangential_stiffness, mass)
             drag = scaled(damping, s.slip_velocity)
             if norm(drag) > 0.0 and norm(plus(held, drag)) > holds:
-                # What moves is held by dynamic friction alone, which its bristle bears already.
+                # Surfaces that move begin to slide, with a bristle that pulls with dynamic friction.
                 s.regime_next = SLIDES
                 s.load_course_next = LOOSE
                 bears = s.dynamic_friction * s.normal_force / norm(drag)

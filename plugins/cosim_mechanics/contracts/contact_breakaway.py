@@ -1,13 +1,14 @@
-"""When surfaces that stick begin to slide.
+"""Decides when surfaces that stick begin to slide.
 
-In Coulomb's law what acts has to exceed static friction. A bristle pulls with as much only later, or harder
-for a while. So whether surfaces break loose is checked where the bristle reaches a threshold: accelerations
-show what acts there. A course of the load (`contact_law.GROWS` …) says which threshold comes next.
+In Coulomb's law surfaces slide when the load on them exceeds static friction. The pull of a bristle follows
+the load with a delay, and may exceed it for a while. So the decision is made when the bristle reaches a
+threshold: the accelerations then show the load. The course of the load (`contact_law.GROWS` …) tells which
+threshold is next.
 
-With equal frictions a bristle needs no check: its foot slips, and surfaces slide once it pulls harder.
-With a lower dynamic friction they should slide from the instant of a jump with that. A bristle that is
-damped critically has given and taken equal momentum when it bears dynamic friction: there surfaces break
-loose at the speed and place of Coulomb's law.
+With equal static and dynamic friction no decision is needed: the foot of the bristle slips, and surfaces
+slide once it pulls harder. With a lower dynamic friction they should slide with that from the instant at
+which the load jumps. A critically damped bristle has first taken momentum and then returned it when it bears
+dynamic friction: if surfaces break loose there, they have the speed and place of Coulomb's law.
 """
 
 from __future__ import annotations
@@ -61,22 +62,23 @@ from cosim_mechanics.spatial import (
 )
 
 MOVES = 1e-3
-"""Half the force of the bristle's damper, over static friction, from which a loaded bristle moves."""
+"""A bristle counts as moving if half the force of its damper is above this share of static friction."""
 
 LEAST_WAIT = 0.003
-"""Time constants after which surfaces are checked again at the earliest."""
+"""The shortest time to the next check, in time constants of the bristle."""
 
 CALM = 4.0
-"""Time constants after which a bristle moves no more: 12 / sqrt(k_t / m) where it is damped critically."""
+"""The time after which a bristle is at rest, in time constants: 12 / sqrt(k_t / m) for critical damping."""
 
 
 def friction_at_rest(
     friction1: Reals, acceleration1: Reals, friction2: Reals, acceleration2: Reals, most: float
 ) -> tuple[float, float, float]:
-    """The friction that would hold two surfaces, N, from two instants while one force acts on them.
+    """The friction that would hold two surfaces, N, from two instants with the same load on them.
 
-    What acts is mass times acceleration less friction. The two instants show the mass which that is, whatever
-    joints, rotation and other contacts make of it: 0 N if they show none. It is at most `most`, kg.
+    The load is mass times acceleration minus friction. The two instants give the mass, with the influence of
+    joints, rotation and other contacts. The result is 0 N if they give none; the mass is limited to `most`,
+    kg.
 
     >>> friction_at_rest((-2.0, 0.0, 0.0), (5.0, 0.0, 0.0), (2.0, 0.0, 0.0), (7.0, 0.0, 0.0), 9.0)
     (-12.0, 0.0, 0.0)
@@ -93,10 +95,10 @@ def friction_at_rest(
 
 
 def slip_acceleration(s: Any) -> tuple[float, float, float]:
-    """Acceleration of body 2 on body 1 along the surfaces, m/s2, in Ground, as friction changes it.
+    """Acceleration of body 2 relative to body 1 along the surfaces, m/s2, in Ground.
 
-    Of the one point where they touch. Several points tilt with the elastic surfaces below them, so it is that
-    of the centre of mass of the lighter body.
+    It is taken at the point of contact. If the bodies touch in several points, these tilt with the elastic
+    surfaces, so it is taken at the centre of mass of the lighter body.
     """
     p = plus(s.point, (0.0, 0.0, 0.0))
     if is_shared(s):
@@ -109,14 +111,14 @@ def slip_acceleration(s: Any) -> tuple[float, float, float]:
 
 
 def moving_mass(s: Any) -> float:
-    """The mass that bodies show at one contact, or at several, kg."""
+    """The effective mass, kg: at the contact, or of both bodies if they touch in several points."""
     return float(s.effective_mass if is_shared(s) else s.bristle_mass)
 
 
 def end_of_course(s: Any, regime: int, course: int) -> float:
-    """When a course ends at the latest, s: after some time constants of the bristles surfaces are at rest.
+    """The latest end of a course, s: after some time constants of the bristles surfaces are at rest.
 
-    Those that pull harder than static friction are checked again soon, then when it is exceeded.
+    Surfaces that pull harder than static friction are checked again when the load is expected to exceed it.
     """
     stiffness = total_stiffness(s)
     if course == GROWS or stiffness == 0.0 or not may_hold_more(s):
@@ -131,41 +133,47 @@ def end_of_course(s: Any, regime: int, course: int) -> float:
 
 
 def force_at_rest(s: Any, friction: Reals, acceleration: Reals) -> tuple[float, float, float]:
-    """The friction that would hold surfaces, N, from one instant: with the mass of the bodies alone."""
+    """The friction that would hold surfaces, N, from one instant, with the effective mass of the bodies."""
     return minus(friction, scaled(moving_mass(s), acceleration))
 
 
 def time_until_loose(s: Any) -> float:
-    """Time until surfaces should be loose, s, if what acts grows as since the course began: 0 if it is past.
+    """Time until surfaces should break loose, s, if the load grows as since the course began; 0 if now.
 
-    It has to exceed static friction. A bristle has yielded by then, so surfaces move faster than rigid ones
-    would, for which they are held a little longer.
+    The load must exceed static friction. The bristle has yielded by then, and the surfaces are faster than
+    those of rigid bodies would be: they are held a little longer, until they have lost the additional
+    momentum.
     """
     elapsed = s.t - s.course_start
     if s.load_course != JUMPS or elapsed <= 0.0:
         return 0.0
     friction = total_friction(s)
-    held = force_at_rest(s, friction, slip_acceleration(s))
-    now = norm(held)
-    before = force_at_rest(s, rotate(s.X_GB1, s.course_friction), rotate(s.X_GB1, s.course_acceleration))
-    growth = (now - norm(before)) / elapsed
+    holding_force = force_at_rest(s, friction, slip_acceleration(s))
+    load = norm(holding_force)
+    holding_force_at_start = force_at_rest(
+        s, rotate(s.X_GB1, s.course_friction), rotate(s.X_GB1, s.course_acceleration)
+    )
+    growth = (load - norm(holding_force_at_start)) / elapsed
     holds = total_static_friction(s) * (1.0 + MARGIN)
-    if now <= holds:
-        return float((holds - now) / growth) if growth > 0.0 else math.inf
+    if load <= holds:
+        return float((holds - load) / growth) if growth > 0.0 else math.inf
     if growth <= 0.0:
         return 0.0
-    past = (now - holds) / growth
+    overdue = (load - holds) / growth  # s, since rigid surfaces would slide
     slides_with = total_dynamic_friction(s)
-    speed = -dot(held, s.slip_velocity) / now
-    ahead = moving_mass(s) * speed - past * (now - slides_with - 0.5 * growth * past)
-    slows = dot(friction, held) / now - slides_with
-    if ahead <= 0.0 or slows <= 0.0:
+    speed = -dot(holding_force, s.slip_velocity) / load
+    excess_momentum = moving_mass(s) * speed - overdue * (load - slides_with - 0.5 * growth * overdue)
+    deceleration = dot(friction, holding_force) / load - slides_with  # as a force
+    if excess_momentum <= 0.0 or deceleration <= 0.0:
         return 0.0
-    return float(ahead / slows)
+    return float(excess_momentum / deceleration)
 
 
 def end_of_impact(s: Any) -> float:
-    """The same of surfaces that begin to touch, by their stiffness at the depth that they reach, s."""
+    """The latest end, s, of the first course of surfaces that begin to touch.
+
+    It is that of `end_of_course` with the stiffness at the depth that the impact will reach.
+    """
     if not may_hold_more(s):
         return math.inf
     strength = hertz_stiffness(s.stiffness, s.curvature_radius)
@@ -177,7 +185,7 @@ def end_of_impact(s: Any) -> float:
 
 
 def force_until_check(s: Any, course: float) -> float:
-    """Force that bristles lack until the next check in a course of their load, N."""
+    """The force that is missing until bristles reach the next check in a course of their load, N."""
     statics = s.static_friction * s.normal_force
     dynamics = s.dynamic_friction * s.normal_force
     pull = s.pull
@@ -190,56 +198,56 @@ def force_until_check(s: Any, course: float) -> float:
         load = norm(s.grip2[LOAD : LOAD + 3])
         bears = s.grip2[BEARS]
     holds = statics * (1.0 + MARGIN)
-    short = holds - bears
+    missing = holds - bears
     if course == JUMPS:
-        return short
+        return missing
     if course == RISES:
-        return min(short, holds - pull)
+        return min(missing, holds - pull)
     moves = pull - load - MOVES * holds
     slides_with = dynamics * (1.0 + MARGIN)
-    if course == GROWS:  # What is loaded a little is not checked before it bears half of dynamic friction.
-        return min(short, holds - pull, -min(moves, pull - 0.5 * slides_with))
-    turned = slides_with - min(pull, load)
-    if course == STARTS:  # Its second instant has to differ from the first.
-        turned = max(turned, MOVES * holds - moves)
-    return min(short, turned)
+    if course == GROWS:  # a small load is not checked before it is half of dynamic friction
+        return min(missing, holds - pull, -min(moves, pull - 0.5 * slides_with))
+    missing_dynamic = slides_with - min(pull, load)
+    if course == STARTS:  # the second instant of `friction_at_rest` must differ from the first
+        missing_dynamic = max(missing_dynamic, MOVES * holds - moves)
+    return min(missing, missing_dynamic)
 
 
 def awaits_breakaway(s: Any) -> bool:
-    """Whether surfaces may hold more than dynamic friction, so that they have to break loose."""
+    """Whether surfaces hold more than dynamic friction, so that they must break loose before they slide."""
     return s.load_course != LOOSE and may_hold_more(s)
 
 
 def is_outside_cone(s: Any, most: float) -> bool:
-    """Whether accelerations at the start of the course and now show more than static friction."""
-    held = friction_at_rest(
+    """Whether accelerations at the start of the course and now show a load above static friction."""
+    holding_force = friction_at_rest(
         rotate(s.X_GB1, s.course_friction),
         rotate(s.X_GB1, s.course_acceleration),
         total_friction(s),
         slip_acceleration(s),
         most,
     )
-    return norm(held) > total_static_friction(s) * (1.0 + MARGIN)
+    return norm(holding_force) > total_static_friction(s) * (1.0 + MARGIN)
 
 
 def is_pulled_harder(s: Any) -> bool:
-    """Whether surfaces whose bristles pull with all static friction are still accelerated.
+    """Whether surfaces accelerate although their bristles pull with all static friction.
 
-    Then what acts is more. Where a load jumps within the cone, a bristle pulls harder for a while than at
-    rest: it slows the surfaces down.
+    Then the load exceeds static friction. If the load has jumped within the cone of friction, a bristle pulls
+    harder than at rest for a while, but decelerates the surfaces.
     """
-    held = norm(force_at_rest(s, total_friction(s), slip_acceleration(s)))
-    return held > total_static_friction(s) * (1.0 + 0.5 * MARGIN)
+    load = norm(force_at_rest(s, total_friction(s), slip_acceleration(s)))
+    return load > total_static_friction(s) * (1.0 + 0.5 * MARGIN)
 
 
 def is_breakaway_due(s: Any) -> bool:
-    """Whether surfaces that are pulled out of the cone should break loose now."""
+    """Whether surfaces whose load exceeds static friction should break loose now."""
     wait = LEAST_WAIT * math.sqrt(moving_mass(s) / total_stiffness(s))
     return time_until_loose(s) <= wait
 
 
 def first_course_ahead(s: Any, course: int) -> int:
-    """The first course from `course` on whose check is still ahead: one that is past is never made."""
+    """The first course from `course` on whose threshold is not reached yet: only crossings are checked."""
     if course in (GROWS, STARTS) and force_until_check(s, course) <= 0.0:
         course = RISES
     if course == RISES and force_until_check(s, RISES) <= 0.0:
@@ -267,14 +275,14 @@ def next_course(s: Any) -> int:
 
 
 def regime_by_itself(s: Any, course: int) -> int:
-    """The regime of a contact that touches, from its own load in a course: SLIDES or STICKS."""
+    """The regime of a touching contact, SLIDES or STICKS, from its own load in a course."""
     if s.regime == SLIDES:
         return SLIDES if s.pull > friction_limit(s, course) else STICKS
     return SLIDES if short_of_sliding(s, course) <= 0.0 else STICKS
 
 
 def start_course(s: Any, regime: int, course: int) -> None:
-    """Write a course, and what accelerations at its start show."""
+    """Write a course, and friction and acceleration at its start."""
     s.load_course_next = course
     s.course_start_next = s.t
     s.course_end_next = end_of_course(s, regime, course)
@@ -302,7 +310,7 @@ def begin_touch(s: Any) -> None:
     s.bristle_mass_next = mass
     drag = s.stick_damping * math.sqrt(mass / s.effective_mass)
     if s.damping_ratio > 0.0 and s.footing2[COUNT] > 1.0:
-        drag = 0.0  # Its share of the mass begins at 0 where the bodies touch already.
+        drag = 0.0  # the share of the mass begins at 0 if the bodies touch elsewhere already
     s.regime_next = SLIDES
     s.load_course_next = LOOSE
     if sticks_at_touch(

@@ -1,7 +1,7 @@
-"""What the contacts of two bodies hold together.
+"""Sums of the loads and friction limits of all contacts of two bodies in one plane.
 
-A box on four corners slides when all of them do: its elastic corners do not share a load as their normal
-forces, so some reach their own cone while others are far from it. These hold what they can. So each
+A box on four corners slides when all of them do. Its elastic corners do not share a load in proportion to
+their normal forces, so some reach their own friction limit while others can still hold more. So each
 evaluation adds up the loads and limits of all contacts of the same two bodies in one plane, and these sums
 ("total" below) decide whether surfaces that stick break loose.
 """
@@ -14,24 +14,24 @@ from cosim_mechanics.contracts.contact_law import LOOSE, MARGIN, SLIDES, share_h
 from cosim_mechanics.spatial import Reals, Slot, plus, scaled
 
 LOAD, PULL, HOLDS, SLIDES_WITH, BEARS = 0, 3, 6, 7, 8
-"""Where the sums stand: of loads and pulls of bristles, static friction, dynamic friction, and the lengths of
-the loads."""
-
-SLIPS = 2.0
-"""Load of a bristle, over its friction, at which it slides by itself though others hold the surfaces."""
+"""Places of the sums of a grip: loads and pulls of bristles (vectors), static and dynamic friction, and the
+lengths of loads that bristles bear."""
 
 GRIP = 9
-"""How many numbers they are."""
+"""The number of values in a grip."""
 
 STIFFNESS, COUNT = 0, 1
-"""Where the sums stand that depend on the place of the bodies alone: tangential stiffness, and contacts."""
+"""Places of the sums of a footing, which depend on positions only: tangential stiffness, contacts."""
 
 FOOTING = 2
-"""How many numbers they are."""
+"""The number of values in a footing."""
+
+SLIPS = 2.0
+"""A contact whose load exceeds its friction by this factor slides, even if others hold the surfaces."""
 
 
 def add_to_grip(grip: Slot, load: Reals, pull: Reals, bears: float, most: float, slides_with: float) -> None:
-    """Add a contact, which holds `most`, to those of its two surfaces."""
+    """Add a contact, with the friction limit `most`, to the grip of its two surfaces."""
     for i in range(3):
         grip[LOAD + i] += load[i]
         grip[PULL + i] += pull[i]
@@ -41,31 +41,32 @@ def add_to_grip(grip: Slot, load: Reals, pull: Reals, bears: float, most: float,
 
 
 def is_alone(s: Any) -> bool:
-    """Whether there is no other contact of the two bodies in its plane: instead of sums it has NaN."""
+    """Whether a contact is the only one of the two bodies in its plane: it then has NaN instead of sums."""
     return not s.footing2[COUNT] >= 0.0
 
 
 def is_shared(s: Any) -> bool:
-    """Whether another contact of the two bodies touches in the same plane: else its own numbers count."""
+    """Whether another contact of the two bodies touches in the same plane, so that sums decide."""
     return bool(s.footing2[COUNT] > 1.0)
 
 
 def may_hold_more(s: Any) -> bool:
-    """Whether surfaces that stick hold more than a contact that slides: so they have to break loose."""
+    """Whether surfaces that stick may hold more than sliding ones, so that they must break loose to slide."""
     return bool(s.dynamic_friction < s.static_friction or not is_alone(s))
 
 
 def friction_limit(s: Any, course: float) -> float:
-    """Friction with which a contact slides by itself, N: static friction before the surfaces break loose."""
+    """Friction of a contact that slides by itself, N: static friction until the surfaces break loose."""
     coefficient = s.dynamic_friction if course == LOOSE else s.static_friction
     return float(coefficient * s.normal_force)
 
 
 def short_of_sliding(s: Any, course: float) -> float:
-    """Force that the bristle of a contact that sticks lacks until it slides by itself, N.
+    """The force that is missing until the bristle of a contact that sticks slides by itself, N.
 
-    Where several hold together, one whose foot slips is slowed down by its damper: its share of the load is
-    passed on to others, so that a body within its cone stays. Only one that moves faster slides by itself.
+    If several contacts hold together, the damper slows down a foot that slips, and its share of the load
+    passes to the others, so that a body stays if their total friction holds it. Only a contact that moves
+    faster slides by itself.
     """
     share = 1.0 + MARGIN
     if course != LOOSE and not is_alone(s):
@@ -74,24 +75,24 @@ def short_of_sliding(s: Any, course: float) -> float:
 
 
 def total_static_friction(s: Any) -> float:
-    """Static friction of a contact, or of all that hold together, N."""
+    """Static friction of a contact, or of all contacts that hold together, N."""
     return float(s.grip2[HOLDS] if is_shared(s) else s.static_friction * s.normal_force)
 
 
 def total_dynamic_friction(s: Any) -> float:
-    """Dynamic friction of a contact, or of all that hold together, N."""
+    """Dynamic friction of a contact, or of all contacts that hold together, N."""
     return float(s.grip2[SLIDES_WITH] if is_shared(s) else s.dynamic_friction * s.normal_force)
 
 
 def total_stiffness(s: Any) -> float:
-    """Tangential stiffness of a contact, or of all that hold together, N/m."""
+    """Tangential stiffness of a contact, or of all contacts that hold together, N/m."""
     return float(s.footing2[STIFFNESS] if is_shared(s) else s.tangential_stiffness)
 
 
 def total_friction(s: Any) -> tuple[float, float, float]:
-    """Friction on body 2 of a contact, or of all that hold together, N, in Ground.
+    """Friction on body 2 of a contact, or of all contacts that hold together, N, in Ground.
 
-    Bristles that slide pull with their friction at most.
+    Sliding bristles pull at most with their friction.
     """
     if is_shared(s):
         return scaled(-1.0, s.grip2[PULL : PULL + 3])

@@ -1,7 +1,8 @@
-"""The laws of a contact in numbers: Hertz, restitution, Mindlin, Coulomb.
+"""The laws of a contact as functions of numbers: Hertz, restitution, Mindlin, Coulomb.
 
-Steps should not end where surfaces touch (`docs/kinks.md`), so these kinks stand in helpers of several
-statements: bodies that touch without a force cross them by rounding in every step.
+Steps end at kinks that are recognized in single expressions (`docs/kinks.md`). They should not end where
+surfaces touch, since bodies that touch without a force cross that point by rounding in every step. So the
+helpers here have several statements, in which kinks are not recognized.
 """
 
 from __future__ import annotations
@@ -11,24 +12,29 @@ import math
 from cosim_mechanics.spatial import Reals, dot, minus, plus, scaled
 
 APART, STICKS, SLIDES = 0, 1, 2
-"""What a contact does: its surfaces are apart, stick, or slide."""
+"""The regimes of a contact: its surfaces are apart, stick, or slide."""
 
 GROWS, TURNS, STARTS, RISES, JUMPS, LOOSE = 0, 1, 2, 3, 4, 5
-"""What the load of surfaces that stick does: it is at rest or grows slowly; it turns behind a stop; it has
-begun to move; it moves within the cone; it moves, and the bristle pulls harder than that. Or they are loose:
-with dynamic friction."""
+"""The courses of the load of surfaces that stick.
+
+GROWS: it is constant or grows slowly. TURNS: it reverses after the surfaces have stopped. STARTS: it has
+begun to change. RISES: it changes, and the bristle pulls with less than static friction. JUMPS: it changes,
+and the bristle pulls harder than that. LOOSE: the surfaces have broken loose, and have dynamic friction.
+"""
 
 LEAST_DAMPING = 0.1
-"""Smallest damping ratio of a bristle that slips: an undamped one would slip by jumps."""
+"""The smallest damping ratio of a bristle that slips: the foot of an undamped one would jump."""
 
 MARGIN = 1e-6
-"""Share by which a bristle pulls harder than static friction before surfaces slide.
+"""The share by which a bristle must pull harder than static friction before surfaces slide.
 
-Surfaces that come to rest with all their friction approach it for ever: rounding should not end steps.
+Surfaces that come to rest under all their static friction approach it asymptotically; without the margin
+rounding would end steps.
 """
 
 LEAST_RESTITUTION = 1e-4
-"""Its damping ratio is 50: a ball sinks to its rest for seconds, with 40 times the explicit steps of 0.1."""
+"""It has a damping ratio of 50: a ball sinks to rest for seconds, and takes 40 times the explicit steps of a
+restitution of 0.1."""
 
 NO_RESTITUTION = (
     "the restitution is below 1e-4: its damping, about 1 / (2 sqrt(restitution)) times the critical one, "
@@ -39,9 +45,10 @@ NO_RESTITUTION = (
 def locates_touches(static_friction: float, restitution: float, dissipation: float) -> bool:
     """Whether touching and parting are events.
 
-    With static friction they change what acts. Without, an elastic force is smooth on either side of the
-    touch, so steps that end there are longer. Damping is not: that of a restitution begins with an infinite
-    slope, that of Hunt and Crossley leaves small bounces without end, and each would end the step of all.
+    With static friction they change the law. Without it an elastic force is smooth on either side of the
+    touch, so steps that end there may be longer. With damping they are not events: the damping of a
+    restitution begins with an infinite slope, that of Hunt and Crossley leaves endless small bounces, and
+    each event would end the step of the whole system.
 
     >>> locates_touches(0.0, 1.0, 0.0), locates_touches(0.0, 0.9, 0.0), locates_touches(0.1, 0.9, 0.0)
     (True, False, True)
@@ -105,7 +112,7 @@ def mindlin_stiffness(modulus: float, radius: float, depth: float, poisson_ratio
 
 
 def loss_of(damping_ratio: float) -> float:
-    """-ln e of a linear oscillator that leaves a surface which does not pull.
+    """-ln e of a linear oscillator that leaves a surface which cannot pull, e the restitution.
 
     >>> loss_of(1.0)
     2.0
@@ -169,7 +176,7 @@ def bristle_damping(damping_ratio: float, stiffness: float, mass: float) -> floa
 
 
 def bristle_pull(stiffness: float, damping: float, stretch: Reals, slip: Reals) -> tuple[float, float, float]:
-    """What a bristle pulls back with while its foot does not slip, N: along `stretch` and `slip`.
+    """The pull of a bristle whose foot does not slip, N, along `stretch` and `slip`.
 
     >>> bristle_pull(10.0, 1.0, (0.1, 0.0, 0.0), (0.0, 2.0, 0.0))
     (1.0, 2.0, 0.0)
@@ -178,7 +185,7 @@ def bristle_pull(stiffness: float, damping: float, stretch: Reals, slip: Reals) 
 
 
 def slip_of_foot(load: Reals, size: float, limit: float, damping: float) -> tuple[float, float, float]:
-    """Velocity at which the foot of a bristle slips whose load, `size` long, is above a limit, m/s.
+    """Velocity at which the foot of a bristle slips, m/s, if its load (of the length `size`) exceeds a limit.
 
     >>> slip_of_foot((0.0, 4.0, 0.0), 4.0, 3.0, 0.5), slip_of_foot((3.0, 4.0, 0.0), 5.0, 5.0, 0.5)
     ((0.0, 2.0, 0.0), (0.0, 0.0, 0.0))
@@ -189,10 +196,11 @@ def slip_of_foot(load: Reals, size: float, limit: float, damping: float) -> tupl
 
 
 def is_kicked(pull: float, holds: float) -> bool:
-    """Whether a bristle pulls harder than one that sticks ever does: a handler has changed a speed.
+    """Whether a bristle pulls harder than any that sticks, since a handler has changed a speed.
 
-    A load that jumps from one side of the cone to far beyond the other makes it pull three times what it
-    holds. What a kick has set in motion slides, until the bristle is slow enough to stick.
+    A load that jumps from one side of the cone of friction to far beyond the other makes a bristle pull with
+    three times its friction. Surfaces that such a kick has set in motion slide until the bristle is slow
+    enough to stick.
 
     >>> is_kicked(30.0, 10.0), is_kicked(100.0, 10.0), is_kicked(0.0, 0.0)
     (False, True, False)
@@ -211,9 +219,10 @@ def sticks_at_touch(
     poisson_ratio: float,
     slip: float,
 ) -> bool:
-    """Whether the bristle of surfaces that begin to touch pulls less than friction holds.
+    """Whether the bristle of surfaces that begin to touch pulls with less than static friction.
 
-    Both its damper and that of the normal force grow with depth^(1/4); nothing else acts yet.
+    At that time only dampers act, and both that of the bristle and that of the normal force grow with
+    depth^(1/4).
 
     >>> sticks_at_touch(0.5, 1.0, 1.0, 1.0, 0.3, 0.3), sticks_at_touch(0.5, 1.0, 1.0, 1.0, 0.3, 0.6)
     (True, False)
@@ -228,7 +237,7 @@ def sticks_at_touch(
 
 
 def share_held(size: float, limit: float) -> float:
-    """The share of a force that a limit leaves.
+    """The factor that reduces a force of the length `size` to a limit; 1 if it is below.
 
     >>> share_held(5.0, 5.0), share_held(5.0, 2.5), share_held(0.0, 0.0)
     (1.0, 0.5, 1.0)
@@ -239,7 +248,7 @@ def share_held(size: float, limit: float) -> float:
 
 
 def limited(pull: Reals, limit: float) -> tuple[float, float, float]:
-    """A force, not longer than a limit.
+    """A force, shortened to a limit if it is longer.
 
     >>> limited((3.0, 4.0, 0.0), 5.0), limited((3.0, 4.0, 0.0), 2.5)
     ((3.0, 4.0, 0.0), (1.5, 2.0, 0.0))

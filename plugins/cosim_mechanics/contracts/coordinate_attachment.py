@@ -42,16 +42,16 @@ class CoordinateAttachment(Attachment):
         """See `Attachment.slot_of`."""
         if number is None:
             name, _, index = assembly.attached_path(part, argument.of).partition("[")
-            return self._one(assembly, part, argument, name.split(".")[0], index.rstrip("]") or "0")
+            return self._element(assembly, part, argument, name.split(".")[0], index.rstrip("]") or "0")
         if argument.slot == "q":
             raise cosim.ModelError.of(
                 "", f"{argument.of} is every speed of the model, and not every speed has a coordinate"
             )
-        name, at = self.attachable(assembly)[number]
-        return assembly.provided(argument, name).part(at)
+        name, speed_index = self.attachable(assembly)[number]
+        return assembly.provided(argument, name).part(speed_index)
 
-    def _one(self, assembly: Assembly, part: Any, argument: Argument, joint: str, index: str) -> Slot:
-        """One coordinate, speed or force of a joint; `ModelError` where there is none of that number."""
+    def _element(self, assembly: Assembly, part: Any, argument: Argument, joint: str, index: str) -> Slot:
+        """A coordinate, speed or force of a joint; `ModelError` if there is none with this index."""
         slot = assembly.provided(argument, joint)
         speeds = assembly.layout.slots[joint].get("u", slot)
         by_speed = argument.slot != "q" or isinstance(part, Constraint)
@@ -66,7 +66,7 @@ class CoordinateAttachment(Attachment):
 
 
 def _coordinate_of(assembly: Assembly, joint: str, speed: int, attachment: str) -> int:
-    """Which coordinate's rate a speed of a joint is; `ModelError` where there is none."""
+    """The index of the coordinate whose rate is a speed of a joint; `ModelError` if there is none."""
     coordinates, speeds = (assembly.layout.slots[joint][name].size for name in "qu")
     part, q, u = assembly.parts_by_name[joint], 0, 0
     if coordinates == speeds:

@@ -27,12 +27,12 @@ class DynamicsSolver(Solver):
     def constraint_equations(self, constraint: Constraint, state: State) -> list[Any]:
         """The equations of a constraint with the numbers of a State, for `Constraint.calc_equations`.
 
-        A solver that takes no constraints has none.
+        A solver that does not support constraints raises `ContractError`.
         """
         raise ContractError(f"{type(self).__name__} does not know the equations of constraints")
 
     def unmet(self, state: State, tolerance: float) -> list[str]:
-        """The constraints whose positions or speeds are off by more."""
+        """The constraints whose position or velocity errors exceed a tolerance, with these errors."""
         violated = []
         for name, part in state.system.parts.items():
             if isinstance(part, Constraint):

@@ -1,4 +1,4 @@
-"""States that add up what an element loses or brings in: balances of energy find them by their names."""
+"""States that integrate the power an element dissipates or supplies: energy balances find them by name."""
 
 from __future__ import annotations
 

@@ -13,18 +13,17 @@ from cosim_mechanics.contracts.law import Law
 class Force(Component):
     """Base of everything that exerts forces: on bodies (``F_GB``) or on coordinates of joints (``tau``).
 
-    A subclass declares what it acts on (`body`, `coordinate`) and has a kernel function that
-    adds to what these offer. What it stores, loses and brings in shows in the energy balance under these
-    names: a cache slot ``potential_energy`` and auxiliary states ``dissipated_energy`` and
-    ``supplied_energy``, all in J.
+    A subclass declares its attachments (`body`, `coordinate`) and has a kernel function that adds to their
+    forces. The energy balance finds stored, dissipated and supplied energy under these names: a cache slot
+    ``potential_energy`` and auxiliary states ``dissipated_energy`` and ``supplied_energy``, all in J.
 
     Attributes
     ----------
     enabled : parameter
         1 or 0 (True or False) in each State. An element that is off contributes nothing: its slots are 0 and
-        its states stand still.
+        its states are constant.
     laws : Law
-        Of a subclass: what it claims; the contract kit proves it.
+        The laws that a subclass claims to obey; the contract kit tests them.
     """
 
     contract_kit: ClassVar[str] = "cosim_mechanics.testing.force_element_contract:ForceElementContract"
@@ -37,7 +36,7 @@ class Force(Component):
 
     @classmethod
     def missing_law(cls) -> str:
-        """A sentence where no function of the class adds to what its attachments offer."""
+        """An error message if no function of the class adds to the forces of its attachments; else empty."""
         offered = [a for arguments in cls.arguments.values() for a in arguments if a.role == "offered"]
         if any(map(cls.may_write, offered)):
             return ""
@@ -47,12 +46,12 @@ class Force(Component):
         )
 
     def force_contribution(self, state: State) -> ForceContribution:
-        """The forces of this element alone, on every body and coordinate that it acts on.
+        """The forces of this element alone on all bodies and coordinates.
 
         Parameters
         ----------
         state : State
-            Realized here as far as it is needed.
+            It is realized as far as necessary.
 
         Returns
         -------
@@ -67,12 +66,12 @@ class Force(Component):
         return force_contribution(state, self.name)
 
     def potential_energy_contribution(self, state: State) -> float:
-        """The potential energy of this element alone, J; 0 for one that stores none.
+        """The potential energy of this element alone, J; 0 if it stores none.
 
         Parameters
         ----------
         state : State
-            Realized here as far as it is needed.
+            It is realized as far as necessary.
         """
         self._require_part_of(state)
         if "potential_energy" not in self.declarations:

@@ -100,7 +100,7 @@ def _plan(system: System, name: str) -> _Plan:
             (part, quantity): slot
             for part, slots_of_part in slots.items()
             for quantity, slot in slots_of_part.items()
-            if any(slot.overlaps(at) for at in added)
+            if any(slot.overlaps(accumulator) for accumulator in added)
         },
     )
 
@@ -110,11 +110,11 @@ def _rows_of(name: str, index: int, block: Block, table: Any) -> list[_Row]:
     count = block.rows.shape[0]
     if name not in block.owners or len(block.owners) != count:
         return []
-    each = len(block.adds) // count
+    size = len(block.adds) // count  # accumulators of each row
     width = block.rows.shape[1]
     merged = BlockRow(*table[index])
     return [
-        _Row(merged.function, merged.first + i * width, block.stage, block.adds[i * each : (i + 1) * each])
+        _Row(merged.function, merged.first + i * width, block.stage, block.adds[i * size : (i + 1) * size])
         for i, owner in enumerate(block.owners)
         if owner == name
     ]

@@ -20,7 +20,7 @@ class ForceElement(Force):
     Attributes
     ----------
     laws : Law
-        INTERNAL unless the subclass says otherwise.
+        INTERNAL by default.
     """
 
     laws: ClassVar[Law] = Law.INTERNAL
@@ -31,7 +31,7 @@ class ForceElement(Force):
     def rest_pose(self) -> Sequence[float]:
         """X_B1B2, the pose of body 2 in body 1 in which the element, at rest, exerts no force.
 
-        Twelve reals: the rotation by rows, then the position (m). By default the two coincide; an element
-        that claims `Law.ZERO_AT_REST_POSE` answers its own.
+        Twelve reals: the rotation by rows, then the position (m). By default both frames coincide; an element
+        that claims `Law.ZERO_AT_REST_POSE` overrides this.
         """
         return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)

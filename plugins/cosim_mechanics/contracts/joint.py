@@ -18,19 +18,19 @@ INERTIAS = {"rad/s": "kg.m2", "m/s": "kg"}
 
 @plugin_kind("joint")
 class Joint(Component):
-    """Connects a child body to its parent and says how the child can move: one joint for each body of a tree.
+    """Connects a child body to its parent and defines its motion: one joint for each body of a tree.
 
-    Bodies and joints make a tree on Ground. Parent and child say what the coordinates mean; where Ground lies
-    on the side of the child, the solver exchanges F and M for its own use, whatever the kind of joint.
+    Bodies and joints form a tree on Ground. Parent and child define the meaning of the coordinates; if Ground
+    is on the side of the child, the solver exchanges F and M internally, for every kind of joint.
 
-    A joint sits between a frame F fixed on the parent and a frame M fixed on the child. A subclass declares
-    its coordinates and speeds and brings two kernel functions:
+    A joint is between a frame F fixed on the parent and a frame M fixed on the child. A subclass declares its
+    coordinates and speeds and has two kernel functions:
 
-    - ``across(q, X_FM, H_FM)``, at stage POSITION: where M is in F, and the map from speeds to velocity;
+    - ``across(q, X_FM, H_FM)``, at stage POSITION: the pose of M in F, and the map from speeds to velocity;
     - ``rates(q, u, q_dot, HDotU_FM)``, at stage VELOCITY: the derivatives of the coordinates, and the
       velocity terms of the acceleration.
 
-    Everything else of the equations of motion follows from what they write.
+    The equations of motion follow from these.
 
     Law: ``V_FM = H_FM u`` is the spatial velocity of M in F, of M's origin, expressed in F;
     ``A_FM = H_FM du/dt + HDotU_FM`` with ``HDotU_FM = (dH_FM/dt) u``, the derivative taken in F.
@@ -38,13 +38,14 @@ class Joint(Component):
     Attributes
     ----------
     parent, child : attachment
-        The bodies. Joints make no loops: those are closed by constraints.
+        The bodies. Joints must not form loops: constraints close these.
     frame_on_parent : parameter, shape (12,)
         X_PF, the pose of F on the parent, by default the parent's own frame.
     frame_on_child : parameter, shape (12,)
         X_BM, the pose of M on the child, by default the child's own frame.
     q : position, shape nq
-        Declared by the subclass: ``q = cosim.position(unit="rad", shape=1)``. Not there when nothing moves.
+        Declared by the subclass: ``q = cosim.position(unit="rad", shape=1)``. A joint without motion has
+        none.
     u : speed, shape nu
         Declared by the subclass: ``u = cosim.speed(unit="rad/s", shape=1)``; nu may be less than nq.
     X_FM : cache slot, shape (12,)
@@ -55,23 +56,23 @@ class Joint(Component):
     HDotU_FM : cache slot, shape (6,)
         Written by ``rates``.
     tau : accumulator, shape (nu,)
-        Generalized forces on the speeds, which force elements add to.
+        Generalized forces on the speeds; force elements add to them.
     added_inertia : accumulator, shape (nu,), kg.m2 or kg
-        What force elements add to the diagonal of the mass matrix: rotors behind gears. It enters the
-        equations after `create_equations`.
+        Inertias that force elements add to the diagonal of the mass matrix: rotors behind gears. They enter
+        the equations after `create_equations`.
     nq, nu : int
         Class attributes: number of coordinates and of speeds.
     axes : tuple of int, or None
-        Class attribute, where each speed is one element of V_FM whatever q is: which one (0 to 2 turn about
-        an axis of F, 3 to 5 shift along one). H_FM is then ones at these places, HDotU_FM is zero, and
-        evaluations take less work.
+        Class attribute, if each speed is an element of V_FM for all q: the indices of these elements (0 to 2
+        turn about an axis of F, 3 to 5 shift along one). H_FM then has ones at these places, HDotU_FM is
+        zero, and evaluations take less time.
     quaternions : tuple of int
-        Class attribute: where in q four coordinates begin that are a quaternion; its length is kept at 1.
+        Class attribute: the indices in q at which quaternions begin; their length is kept at 1.
 
     Raises
     ------
     ContractError
-        When a subclass with kernel functions leaves one of its results unwritten.
+        A subclass has kernel functions that do not write all results.
 
     Examples
     --------
@@ -118,21 +119,21 @@ class Joint(Component):
 
     @classmethod
     def check_law(cls) -> None:
-        """Refuse a joint whose axes do not fit its functions, or whose functions leave a result out."""
+        """Refuse a joint whose axes contradict its functions, or whose functions do not write all results."""
         cls._check_axes()
         if set(cls.kernels) > {"frames"}:
             cls._check_results()
 
     @classmethod
     def missing_law(cls) -> str:
-        """A sentence where no function of the class says where the child is."""
+        """An error message if no function of the class writes the pose of the child; else empty."""
         if set(cls.kernels) > {"frames"}:
             return ""
         return f"joint {cls.__name__} has no kernel function across(q, X_FM, H_FM) that writes X_FM"
 
     @classmethod
     def _check_axes(cls) -> None:
-        """Drop inherited `axes` where functions are new; compare declared ones with `across` at two poses."""
+        """Clear inherited `axes` if functions are overridden; compare declared ones with `across`, twice."""
         if "axes" not in vars(cls) and ({*cls.kernels, "across", "rates"} - {"frames"}) & set(vars(cls)):
             cls.axes = None
         if cls.axes is None:
@@ -145,18 +146,18 @@ class Joint(Component):
             )
         kernel = cls.kernels.get("across")
         if kernel is None or kernel.is_python or {*kernel.arguments} != {"q", "X_FM", "H_FM"}:
-            return  # what depends on more the contract kit compares
+            return  # for functions of further arguments the contract kit compares them
         expected = np.eye(6)[list(cls.axes)].reshape(-1)
-        for place in (0.0, 0.3):
+        for q in (0.0, 0.3):
             H_FM = np.full(6 * cls.nu, np.nan)
             try:
-                kernel.call_by_name(q=np.full(cls.nq, place), X_FM=np.zeros(12), H_FM=H_FM)
+                kernel.call_by_name(q=np.full(cls.nq, q), X_FM=np.zeros(12), H_FM=H_FM)
             except (ArithmeticError, ValueError):
                 continue  # a pose that the joint does not have
             if not np.array_equal(H_FM, expected):
                 raise ContractError(
                     f"joint {cls.__name__}: axes = {cls.axes!r}, but across writes H_FM = {H_FM.tolist()} at "
-                    f"q = {place:g}; correct one of them, or omit axes"
+                    f"q = {q:g}; correct one of them, or omit axes"
                 )
 
     @classmethod
@@ -171,7 +172,7 @@ class Joint(Component):
             )
 
     def create_equations(self, s: Any) -> list[Any]:
-        """The motion that the joint leaves free: what it transmits does no work but that of ``tau``.
+        """The equations of the free motion: the transmitted force does no work except that of ``tau``.
 
         Parameters
         ----------
@@ -183,8 +184,8 @@ class Joint(Component):
         Returns
         -------
         list of nu s-vals
-            Each is zero: ``(H_FM^T wrench)_i - tau_i``. A joint with an inertia, a motor or friction of its
-            own overrides this.
+            Each is zero: ``(H_FM^T wrench)_i - tau_i``. A joint with an inertia, a motor or friction
+            overrides this.
         """
         wrench = s.wrench(self)
         return [
@@ -194,12 +195,12 @@ class Joint(Component):
 
 
 def _effort(speed: str) -> str:
-    """The unit of a generalized force: with the speed that it acts on it makes a power."""
+    """The unit of a generalized force: its product with the speed is a power."""
     return EFFORTS.get(speed) or unit_product(("W",), (speed,))
 
 
 def _inertia(speed: str) -> str:
-    """The unit of an inertia: half of it, times the speed twice, is an energy."""
+    """The unit of an inertia: its product with the square of the speed is an energy."""
     return INERTIAS.get(speed) or unit_product(("J",), (speed, speed))
 
 

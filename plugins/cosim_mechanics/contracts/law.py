@@ -13,13 +13,13 @@ class Law(Flag):
     INTERNAL
         The forces on the two bodies are equal and opposite about any common point.
     FRAME_INDIFFERENT
-        A rigid motion of everything, turning included, changes nothing but the directions.
+        A rigid motion of both bodies, with rotation, changes only the directions of the forces.
     PASSIVE
-        Its power never exceeds what it has stored: dissipation >= 0.
+        It supplies no more energy than it has stored: dissipation >= 0.
     ZERO_AT_REST_POSE
-        In the pose that `ForceElement.rest_pose` names, without motion, it exerts no force.
+        It exerts no force in the pose `ForceElement.rest_pose` without motion.
     SYMMETRIC
-        Exchanging the bodies, with everything that is fixed on them, exchanges the forces.
+        If the bodies are exchanged, with everything that is fixed on them, the forces are exchanged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Two surfaces that meet: where, and how they move there."""
+"""The geometry of two surfaces that touch: place, depth, and velocities there."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from cosim_mechanics.spatial import dot, minus, point_velocity
 class Surfaces(ForceElement):
     """Base of all contacts: the geometry of two surfaces, and how fast they approach and slip.
 
-    A subclass writes ``depth``, ``normal`` and ``point`` from the poses; the law of the forces is another
-    class (`Contact`, or one of your own).
+    A subclass writes ``depth``, ``normal`` and ``point`` from the poses; another base class defines the law
+    of the forces (`Contact`, or one of another author).
 
-    Frames and signs
-    ----------------
-    The normal points from body 1 to body 2. depth > 0 where the surfaces are in each other, depth_rate > 0
-    going in. slip_velocity is that of body 2 on body 1, along the surfaces.
+    Frames and signs ---------------- The normal points from body 1 to body 2. depth > 0 if the surfaces
+    penetrate each other, depth_rate > 0 while the depth grows. slip_velocity is that of body 2 relative to
+    body 1, along the surfaces.
 
     Stage
     -----
@@ -30,7 +29,7 @@ class Surfaces(ForceElement):
     slip_velocity = cosim.cache_slot(unit="m/s", shape=3, description="along the surfaces, in Ground")
 
     def plane_of_contact(self) -> tuple[float, ...]:
-        """The plane on body 1 in which this contact and others lie, X_B1F: none by default.
+        """The plane on body 1 that this contact shares with others, as a pose X_B1F; by default none.
 
         Contacts of two bodies in one plane break loose together.
         """
@@ -39,7 +38,7 @@ class Surfaces(ForceElement):
     @cosim.kernel
     def velocity(X_GB1, V_GB1, X_GB2, V_GB2, normal, point, depth_rate, slip_velocity):
         v = minus(point_velocity(V_GB2, X_GB2, point), point_velocity(V_GB1, X_GB1, point))
-        out = dot(v, normal)
-        depth_rate[0] = -out
+        speed_apart = dot(v, normal)
+        depth_rate[0] = -speed_apart
         for i in range(3):
-            slip_velocity[i] = v[i] - out * normal[i]
+            slip_velocity[i] = v[i] - speed_apart * normal[i]

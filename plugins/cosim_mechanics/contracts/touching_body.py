@@ -1,4 +1,4 @@
-"""Attachments to bodies that touch: a contact asks what a force at one point of them accelerates."""
+"""Attachments to bodies that touch, with the inertia that a force at one point of them accelerates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUMS = {"footing": FOOTING, "grip": GRIP}
 
 
 class TouchingBody(BodyAttachment):
-    """A body that touches: beside the names of bodies it offers how a free one turns."""
+    """A body that touches: it offers the inertia of free bodies, and sums of contacts, too."""
 
     offers: ClassVar[Mapping[str, Offer]] = {
         **BodyAttachment.offers,
@@ -48,9 +48,9 @@ class TouchingBody(BodyAttachment):
 
 
 def turning_bodies(assembly: Assembly) -> set[str]:
-    """Bodies that a joint leaves free, and that carry no others; listed once for each assembly."""
+    """Bodies with six degrees of freedom that carry no others; computed once for each assembly."""
     if "turning" not in assembly.attachable:
-        from cosim_mechanics.contracts.joint import Joint  # which is attached to bodies itself
+        from cosim_mechanics.contracts.joint import Joint  # not at the top: joints use attachments
 
         joints = assembly.parts(Joint)
         free = {assembly.attached_name(joint, "child") for joint in joints if joint.nu == 6}
@@ -60,7 +60,7 @@ def turning_bodies(assembly: Assembly) -> set[str]:
 
 
 def sums(assembly: Assembly) -> dict[tuple[Any, ...], dict[str, Slot]]:
-    """Where contacts that decide together add up what they hold, by what they have in common."""
+    """The accumulators of contacts that decide together, by their `touching_surfaces`."""
     if "grip" not in assembly.attachable:
         contacts = [part for part in assembly.parts_by_name.values() if is_contact(part)]
         counts = Counter(touching_surfaces(assembly, contact) for contact in contacts)
@@ -74,19 +74,19 @@ def sums(assembly: Assembly) -> dict[tuple[Any, ...], dict[str, Slot]]:
 
 
 def is_contact(part: Any) -> bool:
-    """Whether it is attached to bodies that touch."""
-    declared = part.declarations.get("body2")
-    return declared is not None and declared.options.get("attachment") is TOUCHING_BODY
+    """Whether a part is attached to bodies that touch."""
+    declaration = part.declarations.get("body2")
+    return declaration is not None and declaration.options.get("attachment") is TOUCHING_BODY
 
 
 def touching_surfaces(assembly: Assembly, contact: Any) -> tuple[Any, ...]:
-    """What contacts that decide together have in common: two bodies and a plane."""
+    """The two bodies and the plane of a contact: contacts with the same ones decide together."""
     bodies = (assembly.attached_path(contact, body) for body in ("body1", "body2"))
     return (*bodies, contact.plane_of_contact() or contact.name)
 
 
 def inverse_mass_across(turning: Reals, X_GB: Reals, point: Reals, normal: Reals) -> float:
-    """What turning adds to the inverse mass at a point of a body, 1/kg, the mean across a normal.
+    """The contribution of rotation to the inverse mass at a point of a body, 1/kg, mean across a normal.
 
     >>> ball = (2.5, 2.5, 2.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     >>> at = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 5.0, 0.0, 1.0)
@@ -96,14 +96,14 @@ def inverse_mass_across(turning: Reals, X_GB: Reals, point: Reals, normal: Reals
     inverse = turning[0:6]
     arm = rotate_inverse(X_GB, minus(point, station(X_GB, turning[6:9])))
     about = cross(arm, rotate_inverse(X_GB, normal))
-    whole = dot(arm, arm) * (inverse[0] + inverse[1] + inverse[2]) - dot(arm, inertia_times(inverse, arm))
-    return float(0.5 * (whole - dot(about, inertia_times(inverse, about))))
+    total = dot(arm, arm) * (inverse[0] + inverse[1] + inverse[2]) - dot(arm, inertia_times(inverse, arm))
+    return float(0.5 * (total - dot(about, inertia_times(inverse, about))))
 
 
 def mass_at_contact(s: Any) -> float:
-    """Effective mass of two bodies at their contact, along the surfaces, kg: of a solid ball 2/7 of its own.
+    """Effective mass of two bodies at their contact, along the surfaces, kg; of a solid ball 2/7 of its mass.
 
-    Joints count as if they kept bodies from turning, other contacts as if there were none.
+    It treats bodies with joints as if they could not rotate, and neglects other contacts.
     """
     inverse = s.inverse_mass1 + s.inverse_mass2
     inverse += inverse_mass_across(s.turning1, s.X_GB1, s.point, s.normal)
@@ -112,9 +112,10 @@ def mass_at_contact(s: Any) -> float:
 
 
 def mass_on_bristle(stiffness: float, sum_of_stiffness: float, mass_here: float, mass: float) -> float:
-    """The mass for which a bristle is damped, kg: its share where the bodies touch in several points.
+    """The mass that determines the damping of a bristle, kg: a share if the bodies touch in several points.
 
-    It tends to that at the contact where the others hardly touch. The sum is NaN of a contact that is alone.
+    It tends to `mass_here`, that at the contact, if the other contacts hardly touch. The sum is NaN for a
+    contact that is alone.
 
     >>> import math
     >>> mass_on_bristle(5.0, math.nan, 2.0, 7.0), mass_on_bristle(5.0, 5.0, 2.0, 7.0)

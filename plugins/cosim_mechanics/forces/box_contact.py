@@ -12,7 +12,7 @@ from cosim_mechanics.spatial import Reals, dot
 
 
 def sign(x: float) -> float:
-    """1 or -1; 1 of zero.
+    """The sign of a number as 1 or -1; 1 for zero.
 
     >>> sign(-3.0), sign(0.0)
     (-1.0, 1.0)
@@ -21,7 +21,7 @@ def sign(x: float) -> float:
 
 
 def distance_from_box(p: Reals, size: Reals, rounding: float) -> tuple[float, tuple[float, float, float]]:
-    """Distance of a point from a box whose middle is the origin, within its rounding, and the way out.
+    """Distance of a point from a box about the origin, without its rounding, and the unit vector away.
 
     >>> distance_from_box((2.0, 0.0, 0.0), (2.0, 2.0, 2.0), 0.25)
     (1.25, (1.0, 0.0, 0.0))
@@ -54,7 +54,7 @@ def outside_box(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
 class BoxContact(ConvexContact):
     """Contact between a box on body 1 and a sphere or capsule on body 2: Hertz, Coulomb friction that sticks.
 
-    Law: that of `ConvexContact`: x = radius1 + radius2 - d, d the distance from the box within its rounding.
+    Law: that of `ConvexContact`: x = radius1 + radius2 - d, d the distance from the box without its rounding.
 
     Frames and signs
     ----------------
@@ -73,7 +73,7 @@ class BoxContact(ConvexContact):
     size : array_like, shape (3,), m, > 0
         Lengths of the edges, the rounding included.
     radius1 : float, m, >= 0, default 0
-        Of the rounding, at most half the shortest edge.
+        Radius of the rounding, at most half the shortest edge.
     center_on_body2, half_axis_on_body2 : array_like, shape (3,), m, default (0, 0, 0)
     radius2 : float, m, > 0
     crown : float, > 0, default 0.001

@@ -32,9 +32,9 @@ def bounded(x: float) -> float:
 
 
 def closest_places(p1: Reals, d1: Reals, p2: Reals, d2: Reals) -> tuple[float, float]:
-    """Where the segments p1 + s d1 and p2 + t d2 (s, t from -1 to 1) come closest: s and t.
+    """The places s and t, from -1 to 1, at which the segments p1 + s d1 and p2 + t d2 are closest.
 
-    A segment without length is a point. Parallel segments meet at the middle of where they lie side by side.
+    A segment without length is a point. For parallel segments it is the middle of their common part.
 
     >>> closest_places((0, 0, 0), (1, 0, 0), (0.5, 0, 1), (0, 1, 0))
     (0.5, 0.0)
@@ -72,17 +72,13 @@ class CapsuleContact(contracts.Contact):
     Law: that of `Contact`, with the depth x = radius1 + radius2 - d of the two capsules in each other, d the
     distance of their segments, and 1 / R = 1 / radius1 + 1 / radius2.
 
-    Frames and signs
-    ----------------
-    A capsule is all that is nearer than its radius to a segment, which goes from `center - half_axis` to
-    `center + half_axis` in the frame of its body. A half axis of (0, 0, 0) makes a sphere. The forces act in
-    the middle of the overlap.
+    Frames and signs ---------------- A capsule consists of all points nearer than its radius to a segment,
+    which goes from `center - half_axis` to `center + half_axis` in the frame of its body. A half axis of (0,
+    0, 0) gives a sphere. The forces act in the middle of the overlap.
 
-    Limits
-    ------
-    As for `Contact`. R is that of spheres, so the depth of capsules that touch with their sides is not that
-    of Hertz for cylinders. Parallel capsules touch in one point, so they do not keep each other parallel.
-    Where the segments meet, the computation stops with an error.
+    Limits ------ As for `Contact`. R is that of spheres, so the depth of capsules that touch with their sides
+    is not that of Hertz for cylinders. Parallel capsules touch in one point, so they do not keep each other
+    parallel. If the segments intersect, the computation stops with an error.
 
     Parameters
     ----------

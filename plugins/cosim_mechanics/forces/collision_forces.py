@@ -1,4 +1,4 @@
-"""What acts at a contact of `Collisions`: motion of the bodies there, bristles, forces."""
+"""Kernel functions for a contact of `Collisions`: motion of the bodies there, bristles, forces."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from cosim_mechanics.spatial import (
 
 
 def effective_mass(inverse_mass: float) -> float:
-    """The effective mass of two bodies, kg, from the sum of 1 / mass; 0 where neither moves.
+    """The effective mass of two bodies, kg, from the sum of 1 / mass; 0 if neither moves.
 
     >>> effective_mass(4.0), effective_mass(0.0)
     (0.25, 0.0)
@@ -60,29 +60,29 @@ def effective_mass(inverse_mass: float) -> float:
 
 
 def held_stretch(stretch: Reals, normal: Reals, longest: float) -> tuple[float, float, float]:
-    """The stretch of a bristle that the cone of friction lets it keep: along the surfaces, not too long.
+    """The stretch that a bristle keeps: the part along the surfaces, shortened to `longest`.
 
     >>> held_stretch((3.0, 0.0, 4.0), (0.0, 0.0, 1.0), 1.5)
     (1.5, 0.0, 0.0)
     >>> held_stretch((0.0, 0.0, 1.0), (0.0, 0.0, 1.0), 1.0)
     (0.0, 0.0, 0.0)
     """
-    along = tangential_part(stretch, normal)
-    size = norm(along)
+    tangential = tangential_part(stretch, normal)
+    size = norm(tangential)
     if size <= longest:
-        return along
-    return scaled(longest / size, along)
+        return tangential
+    return scaled(longest / size, tangential)
 
 
 def velocity_of(s: Any, owner: int) -> Any:
-    """Spatial velocity of a body in Ground, 0 for body 1."""
+    """Spatial velocity in Ground of the body with the number `owner`; 0 is body 1."""
     if owner == 0:
         return s.V_GB1[0:6]
     return s.V_GB[6 * owner - 6 : 6 * owner]
 
 
 def inverse_mass_of(s: Any, owner: int) -> float:
-    """1 / mass of a body, 0 for what does not move."""
+    """1 / mass of a body; 0 if it does not move."""
     if owner == 0:
         return float(s.inverse_mass1)
     return float(s.inverse_mass[owner - 1])
@@ -99,7 +99,7 @@ def normal_of(contact: Reals) -> tuple[float, float, float]:
 
 
 def velocity_at(s: Any, contact: Reals) -> tuple[float, float, float]:
-    """Velocity of the second body on the first at a contact."""
+    """Velocity of the second body relative to the first at a contact."""
     p = point_of(contact)
     owner1 = int(s.owners[int(contact[FIRST_SHAPE])])
     owner2 = int(s.owners[int(contact[SECOND_SHAPE])])
@@ -108,7 +108,7 @@ def velocity_at(s: Any, contact: Reals) -> tuple[float, float, float]:
 
 
 def law_of(s: Any, contact: Reals) -> tuple[float, float, float, float, float]:
-    """The law of a contact, as `combined` returns it: that of all shapes without a material of their own."""
+    """The law of a contact, as from `combined`; without materials that of all shapes."""
     first = int(s.material_numbers[int(contact[FIRST_SHAPE])])
     second = int(s.material_numbers[int(contact[SECOND_SHAPE])])
     if first == 0 and second == 0:
@@ -130,7 +130,7 @@ def push_of(s: Any, law: Reals, contact: Reals, rate: float) -> tuple[float, flo
 
 
 def slot_of_contact(s: Any, contact: Reals) -> tuple[int, float]:
-    """Where the bristle of a contact stands, -1 for nowhere, and the key that names the contact there."""
+    """The slot of the bristle of a contact, -1 if it has none, and the key of the contact."""
     first = int(contact[FIRST_SHAPE])
     second = int(contact[SECOND_SHAPE])
     key = (float(first) * len(s.reaches) + second) * FEATURES + contact[FEATURE] + 1.0
@@ -138,10 +138,10 @@ def slot_of_contact(s: Any, contact: Reals) -> tuple[int, float]:
 
 
 def stretch_in_ground(s: Any, slot: int, contact: Reals, slip: Reals) -> tuple[float, float, float]:
-    """What a bristle is stretched by now, m, in Ground: what it held when the step began, and the slip since.
+    """The stretch of a bristle, m, in Ground: that at the start of the step, and the slip since then.
 
-    Between spheres and capsules the bristle turns with the line between the middles; else it is fixed to the
-    first body, as the surface is.
+    Between spheres and capsules the bristle turns with the line between the centres; between other shapes it
+    is fixed to the first body, as the surface is.
     """
     first = int(contact[FIRST_SHAPE])
     second = int(contact[SECOND_SHAPE])
@@ -162,22 +162,22 @@ def stretch_in_ground(s: Any, slot: int, contact: Reals, slip: Reals) -> tuple[f
 
 
 def add_force(s: Any, owner: int, point: Reals, f: Reals) -> None:
-    """Add a force at a point to a body, 0 for body 1."""
+    """Add a force at a point to the body with the number `owner`; 0 is body 1."""
     if owner == 0:
         add_force_at(s.F_GB1, s.X_GB1, point, f)
     else:
-        at = owner - 1
-        add_force_at(s.F_GB[6 * at : 6 * at + 6], s.X_GB[12 * at : 12 * at + 12], point, f)
+        b = owner - 1
+        add_force_at(s.F_GB[6 * b : 6 * b + 6], s.X_GB[12 * b : 12 * b + 12], point, f)
 
 
 def longest_stretch(law: Reals, contact: Reals, push: float) -> float:
-    """How long the bristle of a contact gets before it slips, m."""
+    """The stretch at which the bristle of a contact slips, m."""
     stiffness = mindlin_stiffness(law[MODULUS], contact[RADIUS], contact[DEPTH], law[POISSON_RATIO])
     return float(law[FRICTION] * push / stiffness) if stiffness > 0.0 else 0.0
 
 
 def hold_bristle(s: Any, contact: Reals) -> None:
-    """At the end of a step keep what the bristle of a contact is stretched by; a new contact gets one."""
+    """At the end of a step store the stretch of the bristle of a contact; a new contact gets a bristle."""
     first = int(contact[FIRST_SHAPE])
     stretch = (0.0, 0.0, 0.0)
     slot, key = slot_of_contact(s, contact)
@@ -187,9 +187,9 @@ def hold_bristle(s: Any, contact: Reals) -> None:
         rate = -dot(v, n)
         law = law_of(s, contact)
         _, _, push = push_of(s, law, contact, rate)
-        drawn = stretch_in_ground(s, slot, contact, plus(v, scaled(rate, n)))
-        kept = held_stretch(drawn, n, longest_stretch(law, contact, push))
-        stretch = rotate_inverse(pose_of(s, int(s.owners[first])), kept)
+        stretch_at_end = stretch_in_ground(s, slot, contact, plus(v, scaled(rate, n)))
+        held = held_stretch(stretch_at_end, n, longest_stretch(law, contact, push))
+        stretch = rotate_inverse(pose_of(s, int(s.owners[first])), held)
     else:
         slot = free_slot(
             s.bristle_contacts, s.bristle_contacts_next, s.slots, first, int(contact[SECOND_SHAPE])

@@ -1,4 +1,4 @@
-"""Contacts of all shapes on the bodies of a model, found while it runs."""
+"""Contacts of all shapes on the bodies of a model, detected during the run."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ from cosim_mechanics.spatial import (
 )
 
 ROOM = 8
-"""Contacts for each shape: equal balls touch 12 others at most, so there are 6 for each."""
+"""The largest number of contacts per shape: equal balls touch at most 12 others, which is 6 per ball."""
 PAIRS = 2 * ROOM
-"""Pairs of shapes that are near each other, for each shape."""
+"""The largest number of pairs of near shapes, per shape."""
 
 NOT_A_POSE, TOO_FEW_SHAPES, MESH_OUTSIDE, WRONG_REACH, LOW_RESTITUTION, NO_MATERIAL = range(1, 7)
 FAULTS = {
@@ -73,13 +73,13 @@ FAULTS = {
     LOW_RESTITUTION: NO_RESTITUTION,
     NO_MATERIAL: "a material has a restitution above 1 or a Poisson's ratio above 0.5, or there is none",
 }
-"""What `Collisions.check_shapes` refuses, by the number that it returns: 1, 2, … in this order."""
+"""The faults that `Collisions.check_shapes` reports, by the number that it returns: 1, 2, … in this order."""
 
 
 class Collisions(contracts.Force):
-    """Contacts of all shapes of a model with each other: cost grows with the shapes, not with their pairs.
+    """Contacts of all shapes of a model: the cost grows with the number of shapes, not of their pairs.
 
-    `Multibody.collisions` and the table ``[collisions]`` of a model file make it from shapes on bodies
+    `Multibody.collisions` and the table ``[collisions]`` of a model file create it from shapes on bodies
     (`cosim_mechanics.shapes`).
 
     Law: that of `Contact` with one coefficient of friction: Hertz, restitution, Hunt and Crossley, and
@@ -87,58 +87,63 @@ class Collisions(contracts.Force):
         f_friction = -k_t s - 2 zeta_t sqrt(k_t m) v_t, at most mu f_normal long
 
     with Mindlin's stiffness k_t, the effective mass m and the stretch s of the bristle between the surfaces.
-    While a step lasts, s = s_0 + (t - t_0) v_t, with the stretch s_0 with which the step began at t_0; when
-    it has ended, what is longer than mu f_normal / k_t slips off.
+    During a step s = s_0 + (t - t_0) v_t, with the stretch s_0 at its start t_0; at its end a stretch longer
+    than mu f_normal / k_t is shortened to that.
 
-    Shapes may have materials of their own (`cosim_mechanics.shapes.Material`). Those of two shapes make their
-    law by `materials.combined`; a shape without one counts as half as compliant as the law of all.
+    Shapes may have materials (`cosim_mechanics.shapes.Material`). `materials.combined` gives the law of two
+    shapes from their materials; a shape without one is treated as half as compliant as the common law.
 
-    Frames and signs
-    ----------------
-    Shape i touches shape j: the normal points from i to j. Half-spaces come before all others, boxes,
-    cylinders and meshes before spheres and capsules. The forces act where those of the contacts of two shapes
-    do (`SphereContact`, `RimContact`, `CapsuleContact`, `ConvexContact`).
+    Frames and signs ---------------- If shape i touches shape j, the normal points from i to j. Half-spaces
+    come before all others, boxes, cylinders and meshes before spheres and capsules. The forces act at the
+    same points as those of the contacts of two shapes (`SphereContact`, `RimContact`, `CapsuleContact`,
+    `ConvexContact`).
 
     Limits
     ------
-    Boxes, cylinders and meshes touch half-spaces, spheres and capsules, not each other: where they come near
-    each other a finding says so. Two bodies that a joint connects do not touch, unless one is body 1, nor do
-    shapes of one body, nor those that are listed as ignored. Surfaces that begin to touch in a step have
-    their bristle from its end on. More than 8 contacts for each shape are an error. If two shapes have more
-    contacts than bristles, some have only the damper (a finding says so). How far a bristle gives way is
-    accurate to the first order of the step. Where the centres of two shapes meet, the computation stops with
-    an error.
+    - Boxes, cylinders and meshes touch half-spaces, spheres and capsules, not each other; a finding reports
+    when
+      they come near each other.
+    - Two bodies that a joint connects do not touch, unless one is body 1, nor do shapes of one body, nor
+    ignored
+      pairs.
+    - Surfaces that begin to touch in a step have a bristle from the end of the step on.
+    - More than 8 contacts per shape are an error. If two shapes have more contacts than bristles, some have
+    only
+      the damper, and a finding reports it.
+    - The yield of a bristle is accurate to first order in the step.
+    - If the centres of two shapes coincide, the computation stops with an error.
 
     Parameters
     ----------
     body1 : body
-        Carries the first shapes; Ground, in most models.
+        The body with the first shapes; Ground, in most models.
     bodies : body
-        The first of the bodies with shapes; the others are those that follow it in the model.
+        The first of the other bodies with shapes; the others follow it in the model.
     shape_counts : array_like, shape (bodies,)
-        How many shapes each body has. The rest, which come first, are those of body 1.
+        The number of shapes of each of these bodies. The remaining shapes, which come first, belong to body
+        1.
     kinds : array_like, shape (shapes,)
         0: half-space, 1: sphere or capsule, 2: box, 3: cylinder, 4: convex mesh.
     frames : array_like, shape (shapes, 12)
         X_BS, pose of each shape on its body.
     sizes : array_like, shape (shapes, 4), m
-        Half axis of a capsule; edges of a box; radius and length of a cylinder; of a mesh the first triangle,
-        that after the last one, the first vertex and the number of vertices.
+        Half axis of a capsule; edges of a box; radius and length of a cylinder; for a mesh the index of its
+        first triangle, of that after its last one, of its first vertex, and the number of vertices.
     roundings : array_like, shape (shapes,), m, >= 0
-        Radius of a sphere or capsule, of the edges of others.
+        Radius of a sphere or capsule, or of the edges of other shapes.
     reaches : array_like, shape (shapes,), m, >= 0
         Radius of a sphere about the shape; 0 for a half-space.
     triangles : array_like, shape (triangles, 9), m
     vertices : array_like, shape (vertices, 3), m
-        Of all meshes; without one a row of zeros.
+        Triangles and vertices of all meshes; without any mesh a row of zeros.
     material_numbers : array_like, shape (shapes,)
-        The row of `materials` of each shape; 0 for those with the law of all.
+        The row of `materials` of each shape; 0 for shapes without a material.
     materials : array_like, shape (materials, 5)
         E / (1 - nu^2), nu, restitution, dissipation and friction; the first row is not used.
     ignored : array_like, shape (ignored, 2)
         Pairs of bodies that do not touch, 0 for body 1, the smaller number first, sorted; (0, 0) for none.
     bristles : array_like, shape (bristles,)
-        The shape that brings each bristle, in order; the bristles of two shapes serve their contacts.
+        The shape to which each bristle belongs, in order; a contact uses a bristle of one of its two shapes.
     stiffness, restitution, dissipation
         As of `Contact`.
     friction : float, >= 0, default 0
@@ -150,10 +155,8 @@ class Collisions(contracts.Force):
     -------
     ``contacts``, their number, and ``potential_energy`` (J) at POSITION.
 
-    Energy
-    ------
-    Stored: 2/5 k x^(5/2) of each contact. What damping and friction take is dissipated, the energy of the
-    bristles included, integrated in `dissipated_energy`.
+    Energy ------ Stored: 2/5 k x^(5/2) of each contact. Dissipated: the work of damping and friction, with
+    the energy of the bristles, integrated in `dissipated_energy`.
 
     References
     ----------
@@ -302,7 +305,7 @@ class Collisions(contracts.Force):
         restitution, stiffness, poisson_ratio, dissipation, friction, materials, damping_ratio, material_laws
     ):  # fmt: skip
         damping_ratio[0] = damping_ratio_of(restitution)
-        # Two surfaces without a material of their own have the law of all, so each is half as compliant.
+        # Two surfaces without a material have the common law together, so each is half as compliant.
         material_laws[MODULUS] = 2.0 * stiffness
         material_laws[POISSON_RATIO] = poisson_ratio
         material_laws[DAMPING] = damping_ratio[0]
@@ -343,7 +346,7 @@ class Collisions(contracts.Force):
             s.behind, s.pairs,
         )  # fmt: skip
         if 2 * near > len(s.pairs):
-            # PAIRS and ROOM as numbers: messages of kernel functions are literals; a test holds them together
+            # messages of kernel functions are literals: a test compares the numbers with PAIRS and ROOM
             raise ValueError("more than 16 pairs for each shape: the shapes overlap too deeply")
         number = 0
         unsupported_pairs = 0.0

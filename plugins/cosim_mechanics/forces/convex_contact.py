@@ -26,32 +26,30 @@ from cosim_mechanics.spatial import (
 )
 
 HALVINGS = 52
-"""Of the segment of a capsule, until the place of contact is exact."""
+"""Halvings of the segment of a capsule, after which the place of contact is exact to rounding."""
 
 
 class ConvexContact(contracts.Contact):
     """Base of contacts between a convex shape on body 1 and a sphere or capsule on body 2.
 
-    A subclass is a shape: `place = capsule_on(distance)`, where ``distance(s, p)`` returns how far the point
-    p lies outside of the shape (m; negative inside), and the unit vector away from it, in the shape's frame.
+    A subclass defines the shape: `place = capsule_on(distance)`, where ``distance(s, p)`` returns the
+    distance of the point p from the shape (m; negative inside), and the unit vector away from it, in the
+    shape's frame.
 
     Law: that of `Contact` with the depth x = radius1 + radius2 - d, d the smallest distance of the capsule's
     segment from the shape, and R = radius2.
 
-    Frames and signs
-    ----------------
-    The shape has its place in frame F on body 1. The capsule is all that is nearer than radius2 to a segment,
-    which goes from `center` - `half_axis` to `center` + `half_axis` in the frame of body 2; a half axis of
-    (0, 0, 0) makes a sphere. The forces act in the middle of the overlap.
+    Frames and signs ---------------- The shape is given in frame F on body 1. The capsule consists of all
+    points nearer than radius2 to a segment, which goes from `center` - `half_axis` to `center` + `half_axis`
+    in the frame of body 2; a half axis of (0, 0, 0) gives a sphere. The forces act in the middle of the
+    overlap.
 
-    Limits
-    ------
-    R is that of a plane, also at edges and on round sides, so the force depends on the depth alone. A capsule
-    is thinner at its ends, by half the share `crown` of its radius, as rollers are: without this crown the
-    place of contact of parallel surfaces would jump from end to end. A capsule that lies on a face rocks on
-    its crown. Where the segment of a capsule gets into the shape (within its rounding), the depth is not a
-    number: error control tries shorter steps, and the run ends where that does not help. The centre of a
-    sphere may get in.
+    Limits ------ R is that for a plane, even at edges and on round sides, so that the force depends on the
+    depth alone. A capsule is thinner at its ends, by half the share `crown` of its radius, as rollers are:
+    without this crown the place of contact of parallel surfaces would jump from end to end. A capsule on a
+    face rocks on its crown. If the segment of a capsule enters the shape (within its rounding), the depth is
+    NaN: error control tries shorter steps, and the run ends if these do not help. The centre of a sphere may
+    enter.
     """
 
     frame_on_body1 = pose_parameter("X_B1F, where the shape is")
@@ -67,7 +65,7 @@ class ConvexContact(contracts.Contact):
 
 
 def nearest_on_capsule(distance: Callable[[Any, Reals], tuple[float, Reals]]) -> Any:
-    """The function that finds where the segment of a capsule is nearest to a convex shape.
+    """Make the function that finds the point of a capsule's segment nearest to a convex shape.
 
     Parameters
     ----------
@@ -78,8 +76,8 @@ def nearest_on_capsule(distance: Callable[[Any, Reals], tuple[float, Reals]]) ->
     -------
     kernel function
         ``search(s, center, axis, bulge)``, all in the shape's frame: the place on the segment from -1 to 1,
-        its distance from the shape, m, less than 0 within, and the unit vector away. `bulge` is what the
-        crown takes off the radius at the ends, twice, m.
+        its distance from the shape, m, negative inside, and the unit vector away from it. `bulge` is twice
+        the reduction of the radius at the ends by the crown, m.
     """
 
     def search(s, center, axis, bulge):
@@ -100,34 +98,34 @@ def nearest_on_capsule(distance: Callable[[Any, Reals], tuple[float, Reals]]) ->
     return search
 
 
-def depth_on_capsule(radii: float, distance: float, taken_off: float, is_sphere: bool) -> float:
-    """Depth of a capsule in a convex shape, m: no number where its segment is within the shape.
+def depth_on_capsule(radii: float, distance: float, reduction: float, is_sphere: bool) -> float:
+    """Depth of a capsule in a convex shape, m; NaN if its segment is within the shape.
 
     Parameters
     ----------
     radii : float, m
-        Of the rounding and of the capsule together.
+        The sum of the radii of the rounding and of the capsule.
     distance : float, m
-        Of the segment and the shape.
-    taken_off : float, m
-        By the crown, of the radius of the capsule.
+        The distance between the segment and the shape.
+    reduction : float, m
+        The reduction of the capsule's radius by the crown.
 
     >>> depth_on_capsule(0.5, 0.25, 0.0, False), depth_on_capsule(0.5, -0.25, 0.0, True)
     (0.25, 0.75)
     """
     if distance < 0.0 and not is_sphere:
         return math.nan
-    return radii - distance - taken_off
+    return radii - distance - reduction
 
 
 def capsule_on(distance: Callable[[Any, Reals], tuple[float, Reals]]) -> Any:
-    """The kernel function that computes where a capsule touches a convex shape.
+    """Make the kernel function that computes the contact of a capsule with a convex shape.
 
     Parameters
     ----------
     distance : kernel function
         ``distance(s, p)`` of a point p in the shape's frame: distance, m, negative inside, and unit vector
-        away from the shape; `s` shows what the class declares.
+        away from the shape; `s` has the declarations of the class.
     """
     search = nearest_on_capsule(distance)
 

@@ -97,10 +97,10 @@ def outside_mesh(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
     return distance_from_mesh(p, s.triangles)
 
 
-def outward(value: Any) -> Any:
-    """Triangles of a closed convex mesh; `ValueError` for others.
+def checked_triangles(value: Any) -> Any:
+    """The triangles of a closed convex mesh as an array; `ValueError` for other meshes.
 
-    >>> outward([[0, 0, 0, 0, 1, 0, 1, 0, 0]])
+    >>> checked_triangles([[0, 0, 0, 0, 1, 0, 1, 0, 0]])
     Traceback (most recent call last):
     ValueError: the number of triangles is 1, a closed mesh needs at least 4: use hull_triangles
     """
@@ -112,12 +112,12 @@ def outward(value: Any) -> Any:
             f"the number of triangles is {len(triangles)}, a closed mesh needs at least 4: use hull_triangles"
         )
     a, b, c = triangles[:, :3], triangles[:, 3:6], triangles[:, 6:]
-    out = np.cross(b - a, c - a)
-    size = np.linalg.norm(out, axis=1)
+    normals = np.cross(b - a, c - a)
+    size = np.linalg.norm(normals, axis=1)
     scale = np.abs(triangles - triangles.mean(axis=0)).max()
     if not np.all(size > 1e-12 * scale * scale):
         raise ValueError("a triangle of the mesh has no area: use hull_triangles")
-    above = np.einsum("ij,ikj->ik", out / size[:, None], triangles.reshape(1, -1, 3) - a[:, None, :])
+    above = np.einsum("ij,ikj->ik", normals / size[:, None], triangles.reshape(1, -1, 3) - a[:, None, :])
     if above.max() > 1e-9 * scale:
         raise ValueError("the mesh is not convex, or its triangles do not turn outward: take hull_triangles")
     return triangles
@@ -129,14 +129,11 @@ class MeshContact(ConvexContact):
     Law: that of `ConvexContact`: x = radius1 + radius2 - d, d the distance from the mesh, which is grown by
     radius1.
 
-    Frames and signs
-    ----------------
-    The triangles are in frame F on body 1; seen from outside their corners go round against the clock. As for
-    `ConvexContact`.
+    Frames and signs ---------------- The triangles are in frame F on body 1; seen from outside their corners
+    are in counterclockwise order. The rest is as for `ConvexContact`.
 
-    Limits
-    ------
-    As for `ConvexContact`. Cost grows with the number of triangles, for a capsule 50 times as fast.
+    Limits ------ As for `ConvexContact`. The cost grows with the number of triangles, and is 50 times as high
+    for a capsule.
 
     Parameters
     ----------
@@ -146,7 +143,7 @@ class MeshContact(ConvexContact):
     triangles : array_like, shape (n, 9), m
         Of a closed convex mesh, three corners each: `hull_triangles`.
     radius1 : float, m, >= 0, default 0
-        By which the mesh is grown.
+        The thickness that is added to the mesh.
     center_on_body2, half_axis_on_body2 : array_like, shape (3,), m, default (0, 0, 0)
     radius2 : float, m, > 0
     crown : float, > 0, default 0.001
@@ -178,7 +175,7 @@ class MeshContact(ConvexContact):
     tried_with: ClassVar[Mapping[str, Any]] = {"triangles": TETRAHEDRON, "radius2": 0.2}
 
     triangles = cosim.parameter(
-        unit="m", shape=("triangles", 9), convert=outward, description="corners of each triangle"
+        unit="m", shape=("triangles", 9), convert=checked_triangles, description="corners of each triangle"
     )
 
     place = capsule_on(outside_mesh)

@@ -1,8 +1,9 @@
-"""Which of many shapes may touch: cells of space, each with a list of the shapes whose middle lies in it.
+"""Finds the pairs among many shapes that may touch, by cells of space with lists of the shapes in them.
 
-Cells of level 0 are as wide as the largest shape is thick, those of each further level half as wide. A shape
-lies in cells of the finest level that are not narrower than the shape. It looks for others in its own level
-and in all coarser ones. So a large table among small balls costs each ball a look at the cells of two levels.
+Cells of level 0 are as wide as the largest shape, those of each further level half as wide. A shape is in the
+list of the cell that contains its centre, at the finest level whose cells are not narrower than the shape. It
+is compared with the shapes in neighbouring cells of its own level and of all coarser levels. So a large table
+among small balls costs each ball a search in the cells of two levels.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ NONE = -1.0
 """The end of a list."""
 
 MIDDLE = 13
-"""The cell itself among its 27 neighbours."""
+"""The index of the cell itself among the 27 neighbours."""
 
 SIDES = (-1, 0, 1)
 NEIGHBOURS = np.array([(x, y, z) for x in SIDES for y in SIDES for z in SIDES]).ravel()
-"""Three coordinates of each of the 27."""
+"""The relative coordinates of the 27 neighbours, three each."""
 
 LEVELS = 16
-"""Sizes of cells: shapes that are still smaller lie in cells that are too wide for them."""
+"""The number of levels: shapes that are smaller still are in cells wider than necessary."""
 
 
 def largest_mask(room: int) -> int:
-    """The largest 2^n - 1 that is below the room.
+    """The largest number 2^n - 1 that is less than `room`.
 
     >>> largest_mask(8), largest_mask(9), largest_mask(1)
     (7, 7, 0)
@@ -40,7 +41,7 @@ def largest_mask(room: int) -> int:
 
 
 def cell_of(x: int, y: int, z: int, level: int, mask: int) -> int:
-    """The list of a cell, which several cells may share.
+    """The index of the list of a cell, by hashing; several cells may share a list.
 
     >>> cell_of(1, 0, 0, 0, 7) == cell_of(1, 0, 0, 0, 7)
     True
@@ -63,12 +64,12 @@ def level_of(reach: float, largest: float) -> int:
 
 
 def sort_by_size(reaches: Reals, order: Slot, levels: Slot, per_length: Slot) -> int:
-    """Fill the levels of shapes and their order, coarse levels first; return how many are bounded.
+    """Fill the levels of shapes and their order, coarse levels first; returns the number of bounded shapes.
 
     Parameters
     ----------
     reaches : m
-        Radius of each shape about its middle; 0 for a half-space, which lies in no cell.
+        Radius of the sphere about each shape; 0 for a half-space, which is in no cell.
     order, levels : view, one number for each shape
     per_length : view, `LEVELS` numbers, 1/m
         Filled with 1 / width of the cells of each level, 0 for levels without shapes.
@@ -107,9 +108,9 @@ def list_pairs(
     behind: Slot,
     pairs: Slot,
 ) -> int:
-    """Write the pairs of shapes of different bodies whose spheres meet, and return how many they are.
+    """Write the pairs of shapes of different bodies whose spheres meet; returns their number.
 
-    Cost grows with the number of shapes and of those in neighbouring cells.
+    The cost grows with the number of shapes, and with that of shapes in neighbouring cells.
 
     Parameters
     ----------
@@ -125,14 +126,14 @@ def list_pairs(
     lists : view, at least one number
         Filled with the last shape of each list.
     behind : view, one number for each shape
-        Filled with the shape that stands behind it in its list.
+        Filled with the next shape in its list.
     pairs : view, two numbers for each pair
-        Filled with their indices.
+        Filled with the indices of the shapes.
 
     Returns
     -------
     int
-        How many pairs there are; if they are more than `pairs` has room for, some are missing.
+        The number of pairs; if `pairs` has no room for all, some are missing there.
     """
     fill_cells(middles, bounded, order, levels, per_length, cells, lists, behind)
     mask = largest_mask(len(lists))
@@ -148,7 +149,7 @@ def list_pairs(
             z = math.floor(middles[3 * i + 2] * per_length[level])
             first = 0
             if level == level_of_shape:
-                first = MIDDLE  # of shapes of one level each pair is looked at from one side
+                first = MIDDLE  # among shapes of one level each pair is found from one of its shapes only
             for neighbour in range(first, 27):
                 cell = (
                     x + NEIGHBOURS[3 * neighbour],
@@ -169,7 +170,7 @@ def list_pairs(
 
 
 def put_pair(pairs: Slot, count: int, i: int, j: int) -> None:
-    """Write a pair behind as many others, where there is room for it."""
+    """Write a pair behind `count` others, if there is room for it."""
     if 2 * count + 1 < len(pairs):
         pairs[2 * count] = min(i, j)
         pairs[2 * count + 1] = max(i, j)
@@ -213,7 +214,7 @@ def meet(middles: Reals, reaches: Reals, i: int, j: int) -> bool:
 
 
 def lies_in(cells: Slot, levels: Reals, j: int, cell: tuple[int, int, int, int]) -> bool:
-    """Whether a shape lies in a cell, given by its coordinates and its level: cells may share a list."""
+    """Whether a shape is in a cell, given by coordinates and level; checked since cells may share a list."""
     return bool(
         cells[3 * j] == cell[0]
         and cells[3 * j + 1] == cell[1]

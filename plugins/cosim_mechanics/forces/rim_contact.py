@@ -18,15 +18,15 @@ from cosim_mechanics.spatial import (
 )
 
 
-def steepest_direction(axis: Reals, normal: Reals, instead: Reals) -> tuple[float, float, float]:
-    """Unit vector across a unit axis that goes down most steeply, or `instead` where none does.
+def steepest_direction(axis: Reals, normal: Reals, default: Reals) -> tuple[float, float, float]:
+    """Unit vector across a unit axis that goes down most steeply; `default` if none goes down.
 
     >>> steepest_direction((0.0, 1.0, 0.0), (0.0, 0.6, 0.8), (1.0, 0.0, 0.0))
     (0.0, 0.0, -1.0)
     """
     down = minus(scaled(dot(axis, normal), axis), normal)
     size = norm(down)
-    return scaled(1.0 / size, down) if size > 0.0 else scaled(1.0, instead)
+    return scaled(1.0 / size, down) if size > 0.0 else scaled(1.0, default)
 
 
 class RimContact(SphereOnHalfSpace, contracts.Contact):
@@ -35,19 +35,15 @@ class RimContact(SphereOnHalfSpace, contracts.Contact):
     Law: that of `Contact`, with the depth x of the lowest point of the rim, or of the point opposite, below
     the surface, and R the radius of the rounding.
 
-    Frames and signs
-    ----------------
-    As for `SphereContact`, with a sphere whose centre is the point of a circle that lies deepest: the circle
-    of `rim_radius` about `center_on_body2`, across `axis_on_body2`. The point moves over the body as it
-    rolls; the forces and the sliding velocity are those of the material. ``end="highest"`` is the point
-    opposite: where a cylinder stands, both together carry it, and its stiffness against tilting is the same
-    in all directions.
+    Frames and signs ---------------- As for `SphereContact`, with a sphere whose centre is the deepest point
+    of a circle: that of `rim_radius` about `center_on_body2`, across `axis_on_body2`. This point moves over
+    the body as it rolls; forces and slip velocity are those of the material there. ``end="highest"`` is the
+    opposite point: both together carry a standing cylinder, and its stiffness against tilting is the same in
+    all directions.
 
-    Limits
-    ------
-    As for `Contact`. R is that of a sphere, so the depth is larger than that of Hertz for a torus. A cylinder
-    that stands upright to the last bit has no lowest point, and the friction of its points against spinning
-    about its axis is that of two points which lie anywhere on the rim.
+    Limits ------ As for `Contact`. R is that of a sphere, so the depth is larger than that of Hertz for a
+    torus. A cylinder that stands exactly upright has no lowest point: two opposite points of the rim are
+    chosen, and their friction resists spinning about the axis.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from cosim_mechanics.contracts.body_attachment import BODY
 
 
 class ShapeBodies(BodiesAttachment):
-    """Bodies with shapes: those that a joint connects are among the pairs that do not touch."""
+    """Bodies with shapes; it checks that bodies which a joint connects are among the ignored pairs."""
 
     def slot_of(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
         """See `Attachment.slot_of`."""
@@ -22,7 +22,7 @@ class ShapeBodies(BodiesAttachment):
 
 
 def check_joined_bodies(assembly: Assembly, part: Any, bodies: str) -> None:
-    """Refuse a joint between two bodies with shapes that the collisions do not ignore: it came later.
+    """Refuse a joint between two bodies with shapes that the collisions do not ignore: it was added later.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Solids as `Collisions` knows them: rows of numbers, and where two of them touch."""
+"""The rows of numbers by which `Collisions` represents solids, contacts and bristles."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from cosim_mechanics.forces.mesh_contact import distance_from_mesh
 from cosim_mechanics.spatial import Reals, Slot, norm
 
 HALF_SPACE, ROUND, BOX, CYLINDER, MESH = 0, 1, 2, 3, 4
-"""Kinds of solids: what lies at z < 0; a sphere or capsule; …"""
+"""Kinds of solids: the half-space z < 0; a sphere or capsule; …"""
 
 BRISTLES = (0, 4, 8, 6, 12)
-"""How many bristles shapes of each kind bring; those of both shapes serve a contact."""
+"""The number of bristles of a shape of each kind; a contact uses one of either shape."""
 
 CONTACT = 12
-"""Numbers of a contact, one of them spare."""
+"""The count of numbers of a contact, of which one is unused."""
 
 FIRST_SHAPE, SECOND_SHAPE, FEATURE, DEPTH, RADIUS = range(5)
 NORMAL, POINT = 5, 8
-"""Where each of them stands; a normal (from the first shape to the second) and a point have three."""
+"""The places of these numbers; a normal (from the first shape to the second) and a point have three."""
 
 FEATURES = 1_000_000
-"""More than a pair of shapes has contacts: a mesh on a plane has one for each vertex."""
+"""A bound of the number of contacts of two shapes: a mesh on a plane has one for each vertex."""
 
 
 def outside_solid(s: Any, p: Reals) -> tuple[float, tuple[float, float, float]]:
     """Distance of a point from a box, cylinder or mesh in its frame, m, and the direction away from it.
 
-    `s` is its kind, its size (edges, or radius and length), its rounding and the corners of its triangles.
+    `s` is a tuple of the kind, the size (edges, or radius and length), the rounding, and the corners of
+    triangles.
     """
     kind, size, rounding, corners = s
     if kind == BOX:
@@ -70,23 +71,23 @@ def put_contact(
     normal: Reals,
     point: Reals,
 ) -> int:
-    """Write a contact where there is room, and return the number of the next one."""
-    at = CONTACT * number
-    if at + CONTACT <= len(contacts):
-        contacts[at + FIRST_SHAPE] = first
-        contacts[at + SECOND_SHAPE] = second
-        contacts[at + FEATURE] = feature
-        contacts[at + DEPTH] = depth
-        contacts[at + RADIUS] = radius
+    """Write a contact if there is room; returns the number of the next one."""
+    start = CONTACT * number
+    if start + CONTACT <= len(contacts):
+        contacts[start + FIRST_SHAPE] = first
+        contacts[start + SECOND_SHAPE] = second
+        contacts[start + FEATURE] = feature
+        contacts[start + DEPTH] = depth
+        contacts[start + RADIUS] = radius
         for i in range(3):
-            contacts[at + NORMAL + i] = normal[i]
-            contacts[at + POINT + i] = point[i]
-        contacts[at + CONTACT - 1] = 0.0
+            contacts[start + NORMAL + i] = normal[i]
+            contacts[start + POINT + i] = point[i]
+        contacts[start + CONTACT - 1] = 0.0
     return number + 1
 
 
 def is_listed(pairs: Reals, first: float, second: float) -> bool:
-    """Whether a pair stands in a sorted list of pairs, two numbers each.
+    """Whether a sorted list of pairs, two numbers each, contains a pair.
 
     >>> is_listed([0, 1, 0, 4, 2, 3], 0, 4), is_listed([0, 1, 0, 4, 2, 3], 1, 4), is_listed([], 0, 1)
     (True, False, False)
@@ -105,7 +106,7 @@ def is_listed(pairs: Reals, first: float, second: float) -> bool:
 
 
 def slot_of(held: Reals, slots: Reals, key: float, first: int, second: int) -> int:
-    """Where the bristle of a contact stands among those of its two shapes; -1 where it has none.
+    """The place of the bristle of a contact among those of its two shapes; -1 if it has none.
 
     Parameters
     ----------
@@ -114,6 +115,7 @@ def slot_of(held: Reals, slots: Reals, key: float, first: int, second: int) -> i
     slots : view
         The first bristle of each shape, and of the one after the last.
     key : float, > 0
+        The key of the contact.
     first, second : int
         The shapes.
     """
@@ -127,7 +129,7 @@ def slot_of(held: Reals, slots: Reals, key: float, first: int, second: int) -> i
 
 
 def free_slot(held: Reals, held_next: Reals, slots: Reals, first: int, second: int) -> int:
-    """A place for a bristle that is free in both lists; -1 where there is none.
+    """A place for a bristle that is free both in `held` and in `held_next`; -1 if there is none.
 
     >>> free_slot([5.0, 0.0], [0.0] * 2, [0, 1, 2], 0, 1)
     1
