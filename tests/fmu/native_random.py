@@ -9,8 +9,8 @@ import numpy as np
 from driven import Driven
 from event_parts import Ball, Clockwork
 from export_random import Lag, Sampler, Swing
+from random_constraints import coordinates, random_constraints
 from random_trees import random_state, random_tree
-from test_random_constraints import chosen, coordinates
 
 import cosim
 import cosim_mechanics
@@ -129,7 +129,9 @@ def _bodies(seed: int, rng: np.random.Generator) -> Any:
             model.set_start(f"{name}.q", np.array(state[f"{name}.q"]))
             model.set_start(f"{name}.u", 0.3 * np.array(state[f"{name}.u"]))
     if rng.random() < 0.5:
-        constraints = {id(v): (kind, v) for kind, v in chosen(system, state, rng) if kind not in MOVING}
+        constraints = {
+            id(v): (kind, v) for kind, v in random_constraints(system, state, rng) if kind not in MOVING
+        }
         for i, (kind, values) in enumerate(constraints.values()):
             model.add(f"mechanics.{kind}", f"c{i}", **values)
     return model
