@@ -91,7 +91,7 @@ def test_integers_and_booleans_of_fmus(tmp_path: Path, make_fmu: MakeFmu) -> Non
     path = scenario(tmp_path, parts, links, starts=starts, more=f"[output]\nsignals = {signals}")
     export_scenario(path)
     loop = CoSimulation.from_file(path)
-    assert check_bits(loop, tmp_path / "whole.fmu", 0.3) >= 0
+    assert check_bits(loop, tmp_path / "whole.fmu", 0.3) == 5  # the boolean of one is constant
     with running(tmp_path / "whole.fmu") as instance:
         instance.step(0.0, 0.02)
         assert instance["two.real_out"] == loop.simulate(0.02)["two.real_out"][-1]
