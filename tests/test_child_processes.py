@@ -11,7 +11,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
-from test_architecture import PACKAGES
+from source_imports import PACKAGES
 
 from cosim_compiler.child_process import python_command, python_environment, safe_spawn
 

@@ -1,4 +1,4 @@
-"""Whatever ends a test otherwise than it should is reported; what goes without saying is not."""
+"""Workers report every call, and setup and teardown only if they failed or took long."""
 
 from pathlib import Path
 
@@ -37,15 +37,19 @@ def test_passes_unexpectedly(): pass
 
 
 class Reports:
+    """A plugin of pytest that collects the phases and outcomes that are reported of each test."""
+
     def __init__(self) -> None:
-        self.found: dict[str, list[tuple[str, str]]] = {}
+        self.phases: dict[str, list[tuple[str, str]]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         name = report.nodeid.rpartition("::test_")[2]
-        self.found.setdefault(name, []).append((report.when, report.outcome))
+        self.phases.setdefault(name, []).append((report.when, report.outcome))
 
 
-def test_what_failed_or_took_long_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_calls_failures_and_slow_phases_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "test_reported.py").write_text(TESTS, "utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
     reports = Reports()
@@ -53,7 +57,7 @@ def test_what_failed_or_took_long_is_reported(tmp_path: Path, capsys: pytest.Cap
     status = pytest.main(words, [few_messages, reports])
     assert status == pytest.ExitCode.TESTS_FAILED
     passed, failed, skipped = (("call", outcome) for outcome in ("passed", "failed", "skipped"))
-    assert reports.found == {
+    assert reports.phases == {
         "passes": [passed],
         "fails": [failed],
         "is_not_set_up": [("setup", "failed")],
@@ -63,5 +67,5 @@ def test_what_failed_or_took_long_is_reported(tmp_path: Path, capsys: pytest.Cap
         "fails_as_expected": [skipped],
         "passes_unexpectedly": [failed],
     }
-    said = capsys.readouterr().out.strip().splitlines()[-1]
-    assert "2 failed, 3 passed, 1 skipped, 1 xfailed, 2 errors" in said
+    summary = capsys.readouterr().out.strip().splitlines()[-1]
+    assert "2 failed, 3 passed, 1 skipped, 1 xfailed, 2 errors" in summary

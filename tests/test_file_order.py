@@ -1,4 +1,4 @@
-"""Files that took long in the run before come first; new ones before them, large ones first."""
+"""Test files are ordered by their last time: new ones first, large before small, then the longest."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from file_order import in_order, store_seconds, stored_seconds
 from cosim_compiler import kernel_cache
 
 
-def test_new_ones_then_what_took_long_and_each_file_as_it_is(tmp_path: Path) -> None:
+def test_new_files_come_first_then_the_longest_and_items_of_a_file_keep_their_order(tmp_path: Path) -> None:
     for name, size in (("a", 1), ("b", 9), ("c", 2), ("d", 3), ("e", 9)):
         (tmp_path / name).write_bytes(bytes(size))
     files = ["a", "b", "c", "c", "d", "e", "b"]
@@ -17,7 +17,9 @@ def test_new_ones_then_what_took_long_and_each_file_as_it_is(tmp_path: Path) -> 
     assert in_order(items, {"a": 3.0, "b": 0.5, "c": 7.0, "gone": 9.0}, tmp_path) == [5, 4, 2, 3, 0, 1, 6]
 
 
-def test_what_files_took_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_times_of_files_are_stored_in_the_cache_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COSIM_CACHE_DIR", str(tmp_path))
     kernel_cache.folder.cache_clear()
     try:

@@ -1,4 +1,4 @@
-"""Which tests workers of a short run leave out before they are made, and which need optional packages."""
+"""Marks of tests that a short run leaves out, and of tests that need optional packages."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -8,16 +8,18 @@ from long_checks import is_thorough
 from optional_packages import needs_packages
 
 
-def marked(*names: str) -> Any:
+def function_with(*names: str) -> Any:
+    """A test function with these marks."""
     return SimpleNamespace(pytestmark=[getattr(pytest.mark, name).mark for name in names])
 
 
-def within(*names: str) -> Any:
-    return SimpleNamespace(iter_markers=lambda: iter(marked(*names).pytestmark))
+def collector_with(*names: str) -> Any:
+    """A module or class with these marks."""
+    return SimpleNamespace(iter_markers=lambda: iter(function_with(*names).pytestmark))
 
 
 @pytest.mark.parametrize(
-    ("own", "around", "expected"),
+    ("marks", "marks_of_collector", "expected"),
     [
         ((), (), False),
         (("few",), ("by_turns",), False),
@@ -26,18 +28,18 @@ def within(*names: str) -> Any:
         ((), ("skip", "thorough"), True),
     ],
 )
-def test_own_marks_and_those_around_count(
-    own: tuple[str, ...], around: tuple[str, ...], expected: bool
+def test_a_function_is_thorough_by_its_own_mark_or_that_of_its_module(
+    marks: tuple[str, ...], marks_of_collector: tuple[str, ...], expected: bool
 ) -> None:
-    assert is_thorough(within(*around), marked(*own)) is expected
+    assert is_thorough(collector_with(*marks_of_collector), function_with(*marks)) is expected
 
 
-def test_what_has_no_marks_counts_as_what_is_around_it() -> None:
-    assert not is_thorough(within(), object())
-    assert is_thorough(within("thorough"), object())
+def test_an_object_without_marks_is_thorough_if_its_module_is() -> None:
+    assert not is_thorough(collector_with(), object())
+    assert is_thorough(collector_with("thorough"), object())
 
 
-def test_what_is_missing_is_named() -> None:
+def test_the_reason_of_a_skip_names_the_missing_packages() -> None:
     assert needs_packages().args == (False,) == needs_packages("json").args
     mark = needs_packages("json", "no_such_package", "nor_this")
     assert mark.args == (True,) and mark.kwargs == {"reason": "not installed: no_such_package, nor_this"}

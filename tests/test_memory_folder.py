@@ -1,4 +1,4 @@
-"""Where workers of the tests write: one folder, in memory where that can hold it."""
+"""Workers write into one temporary folder, in memory if there is room and machine code may be loaded."""
 
 import os
 import tempfile
@@ -13,7 +13,7 @@ posix = pytest.mark.skipif(not hasattr(os, "ST_NOEXEC"), reason="flags of file s
 
 @posix
 @pytest.mark.parametrize(
-    ("flags", "room", "is_taken"),
+    ("flags", "room", "expected"),
     [
         ("", 2 * memory_folder.ROOM, True),
         ("ST_NOEXEC", 2 * memory_folder.ROOM, False),
@@ -21,23 +21,25 @@ posix = pytest.mark.skipif(not hasattr(os, "ST_NOEXEC"), reason="flags of file s
         ("", memory_folder.ROOM // 2, False),
     ],
 )
-def test_it_needs_room_for_what_tests_write_and_load(
-    flags: str, room: int, is_taken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_folder_needs_room_and_the_right_to_write_and_load_code(
+    flags: str, room: int, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    about = SimpleNamespace(f_flag=getattr(os, flags, 0), f_bavail=room // 4096, f_frsize=4096)
-    monkeypatch.setattr(os, "statvfs", lambda path: about)
+    status_of_file_system = SimpleNamespace(
+        f_flag=getattr(os, flags, 0), f_bavail=room // 4096, f_frsize=4096
+    )
+    monkeypatch.setattr(os, "statvfs", lambda path: status_of_file_system)
     monkeypatch.setattr(memory_folder, "memory_left", lambda: 2 * memory_folder.ROOM)
-    assert memory_folder.has_room(tmp_path) == is_taken
+    assert memory_folder.has_room(tmp_path) == expected
     monkeypatch.setattr(memory_folder, "memory_left", lambda: 0)
     assert not memory_folder.has_room(tmp_path)
 
 
-def test_a_place_that_is_not_there_has_none(tmp_path: Path) -> None:
+def test_a_missing_folder_has_no_room(tmp_path: Path) -> None:
     assert not memory_folder.has_room(tmp_path / "missing")
 
 
-@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="one process writes as ever")
-def test_a_worker_writes_in_the_one_folder(tmp_path: Path) -> None:
+@pytest.mark.skipif("PYTEST_XDIST_WORKER" not in os.environ, reason="this is no worker")
+def test_a_worker_writes_into_the_shared_folder(tmp_path: Path) -> None:
     place = Path(tempfile.gettempdir())
     assert place.name.startswith("tests-") and str(place) == os.environ["TMPDIR"]
     assert tmp_path.resolve().is_relative_to(place.resolve())

@@ -1,4 +1,4 @@
-"""The environments of the libraries that the benchmarks compare with."""
+"""The environments of other libraries that benchmarks compare with: their names and pinned versions."""
 
 import importlib.util
 from pathlib import Path
@@ -25,7 +25,7 @@ def test_an_unknown_peer_is_refused_with_the_names_that_exist(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("path", REQUIREMENTS, ids=lambda p: p.stem)
-def test_versions_are_pinned(path):
+def test_every_requirement_is_pinned(path):
     lines = path.read_text().split()
     assert lines
     assert [line for line in lines if "==" not in line] == []

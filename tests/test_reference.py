@@ -1,4 +1,4 @@
-"""The generated reference is complete, and the site loads nothing from elsewhere."""
+"""The generated reference has all registered classes and public names, and the site loads no other site."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def pages() -> dict[str, str]:
 
 def section(page: str, title: str) -> str:
     """The text below a heading, to the next one."""
-    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE)
-    assert found is not None, f"no section '{title}'"
-    return found.group(1)
+    match = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE)
+    assert match is not None, f"no section '{title}'"
+    return match.group(1)
 
 
 def test_everything_registered_has_a_section(pages: dict[str, str]) -> None:
@@ -41,7 +41,7 @@ def test_everything_registered_has_a_section(pages: dict[str, str]) -> None:
                     assert f"| {declaration.name} | parameter |" in text, entry.id
 
 
-def test_all_keys_of_files_are_there(pages: dict[str, str]) -> None:
+def test_the_keys_of_files_are_in_their_pages(pages: dict[str, str]) -> None:
     for kind, keys in {
         "model": (
             "bodies.NAME.mass",
@@ -59,7 +59,7 @@ def test_all_keys_of_files_are_there(pages: dict[str, str]) -> None:
             assert f"| `{key}` |" in page, key
 
 
-def test_every_public_name_of_a_package_is_there(pages: dict[str, str]) -> None:
+def test_every_public_name_of_a_package_is_in_its_page(pages: dict[str, str]) -> None:
     for package in public_names.PACKAGES:
         names = public_names.public_names(package)
         assert names, package
@@ -71,22 +71,22 @@ def test_every_public_name_of_a_package_is_there(pages: dict[str, str]) -> None:
         assert not without, f"help({package}) says nothing of {without}"
     contract = pages["reference/api/cosim.testing.md"].split('      heading: "MeasureContract"\n')[1]
     inherited = contract.split(":::")[0]
-    assert "test_refuses_parameters_out_of_bounds" in inherited, "what a base that is not public has"
+    assert "test_refuses_parameters_out_of_bounds" in inherited, "inherited from a base that is not public"
 
 
 def test_every_package_that_exports_names_has_a_page() -> None:
     root = Path(__file__).parents[1]
-    found = set()
+    packages_with_names = set()
     for folder, packages in ((root, "cosim"), (root / "plugins", "cosim_*"), (root / "fmu", "cosim_*")):
         for path in folder.glob(f"{packages}/**/__init__.py"):
             if re.search(r"import (\w+) as \1$", path.read_text("utf-8"), re.MULTILINE):
-                found.add(".".join(path.parent.relative_to(folder).parts))
+                packages_with_names.add(".".join(path.parent.relative_to(folder).parts))
     workbench = {"cosim_workbench.arguments", "cosim_workbench.reports"}
     modules = {"cosim.kit", "cosim_fmu.abilities", "cosim_signals.series", *workbench}
-    assert found == set(public_names.PACKAGES) - modules
+    assert packages_with_names == set(public_names.PACKAGES) - modules
 
 
-def test_gallery_and_numbers_lead_everywhere() -> None:
+def test_the_gallery_and_the_page_of_numbers_link_to_all_examples_and_benchmarks() -> None:
     root = Path(__file__).parents[1]
     examples, numbers = (
         [path.relative_to(root).as_posix() for path in sorted(root.glob(f"{folder}/*/README.md"))]
@@ -101,7 +101,7 @@ def test_gallery_and_numbers_lead_everywhere() -> None:
     assert len(numbers) >= 12 and all(re.search(rf"\]\({path}\) \| `\w+\.py`", page) for path in numbers)
 
 
-def test_options_of_commands_and_units_are_there(pages: dict[str, str]) -> None:
+def test_options_of_commands_and_units_are_in_their_pages(pages: dict[str, str]) -> None:
     commands = pages["reference/command.md"]
     assert "`--until`" in section(commands, "cosim run")
     assert "`--strict`" in section(commands, "cosim plugins")
@@ -110,7 +110,7 @@ def test_options_of_commands_and_units_are_there(pages: dict[str, str]) -> None:
     assert "| `rpm` | 0.1047197551 | `s-1.rad` |" in pages["reference/units.md"]
 
 
-def test_tables_have_as_many_cells_as_titles(pages: dict[str, str]) -> None:
+def test_all_rows_of_a_table_have_the_same_number_of_cells(pages: dict[str, str]) -> None:
     for path, text in pages.items():
         for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
             counts = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
@@ -126,12 +126,12 @@ def test_tables_have_as_many_cells_as_titles(pages: dict[str, str]) -> None:
         '<img alt="" src="http://pictures.example/a.png">',
     ],
 )
-def test_what_is_loaded_from_elsewhere_is_found(tmp_path: Path, text: str) -> None:
+def test_a_resource_of_another_site_is_noticed(tmp_path: Path, text: str) -> None:
     (tmp_path / "page.html").write_text(f"<html>{text}</html>")
     assert len(check_offline.loads(tmp_path)) == 1
 
 
-def test_links_and_own_files_are_no_loads(tmp_path: Path) -> None:
+def test_links_and_own_files_are_allowed(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(
         '<a href="https://example.org">x</a><img src="a.png"><script src="b.js"></script>'
     )

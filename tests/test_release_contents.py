@@ -1,4 +1,4 @@
-"""What a release consists of: checksums that other tools check, a bill of materials that is whole."""
+"""The contents of a release: checksums that other tools verify, and a complete bill of materials."""
 
 import hashlib
 import io
@@ -38,12 +38,12 @@ def archives(tmp_path: Path) -> list[Path]:
     return [wheel, sources]
 
 
-def run(*words: object) -> subprocess.CompletedProcess[str]:
+def run_contents(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, str(SCRIPT), *map(str, words)], capture_output=True, text=True)
 
 
-def test_sums_are_those_of_other_tools_and_tell_a_change(archives: list[Path]) -> None:
-    assert run(*archives).returncode == 0
+def test_checksums_are_those_of_other_tools_and_reveal_a_change(archives: list[Path]) -> None:
+    assert run_contents(*archives).returncode == 0
     place = archives[0].parent
     lines = dict(reversed(line.split("  ")) for line in (place / "SHA256SUMS").read_text().splitlines())
     names = {*(a.name for a in archives), *(f"{a.name}.cdx.json" for a in archives)}
@@ -57,20 +57,20 @@ def test_sums_are_those_of_other_tools_and_tell_a_change(archives: list[Path]) -
         assert subprocess.run(check, cwd=place, capture_output=True).returncode == 1
 
 
-def test_the_bill_names_package_files_and_requirements(archives: list[Path]) -> None:
-    assert run(*archives).returncode == 0
+def test_the_bill_lists_the_package_its_files_and_requirements(archives: list[Path]) -> None:
+    assert run_contents(*archives).returncode == 0
     for archive in archives:
         bill = json.loads((archive.parent / f"{archive.name}.cdx.json").read_text())
-        own = bill["metadata"]["component"]
+        package = bill["metadata"]["component"]
         assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.5")
-        assert (own["name"], own["version"], own["purl"]) == (
+        assert (package["name"], package["version"], package["purl"]) == (
             "some-framework",
             "1.2",
             "pkg:pypi/some-framework@1.2",
         )
-        assert own["licenses"] == [{"expression": "Apache-2.0"}]
-        assert own["hashes"][0]["content"] == hashlib.sha256(archive.read_bytes()).hexdigest()
-        files = {each["name"]: each["hashes"][0]["content"] for each in own["components"]}
+        assert package["licenses"] == [{"expression": "Apache-2.0"}]
+        assert package["hashes"][0]["content"] == hashlib.sha256(archive.read_bytes()).hexdigest()
+        files = {each["name"]: each["hashes"][0]["content"] for each in package["components"]}
         (module,) = (name for name in files if name.endswith("module.py"))
         assert len(files) == 2 and files[module] == hashlib.sha256(b"x = 1\n").hexdigest()
         required, optional = bill["components"]
@@ -81,19 +81,19 @@ def test_the_bill_names_package_files_and_requirements(archives: list[Path]) -> 
             "versions": ">=16,<20",
             "when": "extra == 'parquet'",
         }
-        assert bill["dependencies"] == [{"ref": own["bom-ref"], "dependsOn": ["pkg:pypi/numpy"]}]
+        assert bill["dependencies"] == [{"ref": package["bom-ref"], "dependsOn": ["pkg:pypi/numpy"]}]
 
 
 def test_the_same_archives_give_the_same_bytes(archives: list[Path]) -> None:
     place = archives[0].parent
-    assert run(*archives).returncode == 0
+    assert run_contents(*archives).returncode == 0
     before = {path.name: path.read_bytes() for path in place.iterdir()}
-    assert run(*place.iterdir()).returncode == 0  # what was written is not an archive
+    assert run_contents(*place.iterdir()).returncode == 0  # the files that it wrote itself are skipped
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("a.whl", b"no zip", "cannot be read"),
         ("a.tar.gz", b"no tar", "cannot be read"),
@@ -101,9 +101,11 @@ def test_the_same_archives_give_the_same_bytes(archives: list[Path]) -> None:
         (None, b"", "Name the archives of a release"),
     ],
 )
-def test_what_is_no_archive_is_an_error(name: str | None, content: bytes, said: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_archive_is_an_error(
+    name: str | None, content: bytes, message: str, tmp_path: Path
+) -> None:
     if name is not None:
         (tmp_path / name).write_bytes(content)
-    done = run(*([tmp_path / name] if name else []))
-    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+    done = run_contents(*([tmp_path / name] if name else []))
+    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "SHA256SUMS").exists()

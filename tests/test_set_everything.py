@@ -1,4 +1,4 @@
-"""Attributes and containers of the objects that users make: a change takes effect or is refused.
+"""Changes of attributes and containers of the objects that users make take effect or are refused.
 
 The first tests try every public attribute of every such object. The others change what was passed to a
 constructor afterwards, which must not change the object.

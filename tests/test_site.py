@@ -1,4 +1,4 @@
-"""The site: its moving picture, its checks, and a search that needs no server."""
+"""The site: its moving picture, the checks of its links, and a search that needs no server."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ import cosim.kit
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_moving_picture_is_that_of_a_run() -> None:
+def test_the_moving_picture_shows_a_run_that_repeats_without_a_jump() -> None:
     result = moving_picture.run()
     assert len(result.time) == moving_picture.FRAMES + 1
     crank = result["crank_joint.angle"]
     np.testing.assert_allclose(np.diff(crank), 2.0 * np.pi / moving_picture.FRAMES, atol=1e-9)
-    for signal in ("coupler_joint.angle", "rocker_joint.angle"):  # the picture is a loop without a jump
-        turned = (result[signal][-1] - result[signal][0]) / (2.0 * np.pi)
-        assert turned == pytest.approx(round(turned), abs=1e-7)
+    for signal in ("coupler_joint.angle", "rocker_joint.angle"):
+        revolutions = (result[signal][-1] - result[signal][0]) / (2.0 * np.pi)
+        assert revolutions == pytest.approx(round(revolutions), abs=1e-7)
     assert moving_picture.draw(result) == moving_picture.PICTURE.read_text("utf-8")
 
 
-def test_all_ids_are_on_one_page_with_their_sections() -> None:
+def test_the_page_of_ids_links_to_the_section_of_each_id() -> None:
     pages = reference_pages.reference_pages()
     listed = pages["reference/ids.md"]
     for kind, entries in kind_pages.registered().items():
@@ -47,7 +47,7 @@ def test_all_ids_are_on_one_page_with_their_sections() -> None:
             assert row[1] == heading[3:].replace(".", "").replace(" ", "-")
 
 
-def site(folder: Path, link: str) -> Path:
+def site_with_link(folder: Path, link: str) -> Path:
     """A site of two pages, the first with a link."""
     (folder / "inner").mkdir()
     (folder / "index.html").write_text(f'<h1 id="top">a</h1><a class="x" href="{link}">b</a>')
@@ -60,22 +60,22 @@ def site(folder: Path, link: str) -> Path:
 @pytest.mark.parametrize(
     "link", ["inner/nowhere.html", "inner/page.html#third", "#bottom", "../x/index.html"]
 )
-def test_a_broken_link_is_found(tmp_path: Path, link: str) -> None:
-    assert check_offline.broken(site(tmp_path, link)) == [f"index.html: {link}"]
+def test_a_broken_link_is_reported(tmp_path: Path, link: str) -> None:
+    assert check_offline.broken(site_with_link(tmp_path, link)) == [f"index.html: {link}"]
 
 
 @pytest.mark.parametrize(
     "link",
     ["inner/page.html", "inner/page.html#second", "#top", "#", ".", "https://example.org/x#y", "mailto:a@b"],
 )
-def test_a_whole_link_is_not(tmp_path: Path, link: str) -> None:
-    assert check_offline.broken(site(tmp_path, link)) == []
+def test_a_good_link_is_not_reported(tmp_path: Path, link: str) -> None:
+    assert check_offline.broken(site_with_link(tmp_path, link)) == []
 
 
-def test_a_site_without_an_index_of_its_search_fails(
+def test_a_site_without_the_index_of_its_search_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["check_offline.py", str(site(tmp_path, "#top"))])
+    monkeypatch.setattr(sys, "argv", ["check_offline.py", str(site_with_link(tmp_path, "#top"))])
     assert check_offline.main() == 0
     shutil.rmtree(tmp_path / "search")
     assert check_offline.main() == 1
@@ -84,8 +84,8 @@ def test_a_site_without_an_index_of_its_search_fails(
 
 @pytest.mark.thorough
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-def test_a_page_from_the_disk_has_a_worker(tmp_path: Path) -> None:
-    """Messages that were sent before the script had been loaded arrive too, in order."""
+def test_a_page_that_is_opened_from_the_disk_has_a_worker(tmp_path: Path) -> None:
+    """Messages arrive in order, also those that are sent before its script is loaded."""
     shutil.copy(ROOT / "docs" / "javascripts" / "iframe-worker.js", tmp_path)
     (tmp_path / "double.js").write_text('addEventListener("message", (e) => postMessage(2 * e.data))')
     page = tmp_path / "page.html"
@@ -101,8 +101,8 @@ def test_a_page_from_the_disk_has_a_worker(tmp_path: Path) -> None:
     assert '<p id="answers">2;6;20;</p>' in shown
 
 
-def test_the_reference_documents_only_what_has_a_definition() -> None:
-    """mkdocstrings reads sources: a function that a call returned is not there, and stops the site."""
+def test_functions_without_a_definition_in_a_source_are_only_listed() -> None:
+    """mkdocstrings reads sources: a function that a call has returned would stop the site."""
     assert public_names.has_definition(cosim.Result)
     assert public_names.has_definition(cosim.kit.History.append)
     for name in ("call_step", "advance_run", "step_without_states"):

@@ -1,3 +1,5 @@
+"""TOML files are read with the line of each key and element, and a wrong file is refused with its line."""
+
 import datetime
 import random
 import re
@@ -41,7 +43,7 @@ g = []
 
 
 def paths_of(data, above=()):
-    """All key paths of what tomllib read."""
+    """The paths of all keys and elements of data that tomllib has read."""
     for key, value in data.items() if isinstance(data, dict) else enumerate(data):
         yield (*above, key)
         if isinstance(value, dict | list):
@@ -71,11 +73,11 @@ def test_every_key_and_element_has_its_line() -> None:
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\n"])
-def test_line_ends_do_not_matter(end: str) -> None:
+def test_the_kind_of_line_ends_does_not_matter(end: str) -> None:
     assert toml_lines(HARD.replace("\n", end)) == toml_lines(HARD)
 
 
-def test_the_files_of_this_repository() -> None:
+def test_every_key_in_the_files_of_this_repository_has_its_line() -> None:
     files = [*Path(__file__).parents[1].glob("*.toml"), *Path(__file__).parents[1].glob("examples/**/*.toml")]
     assert files
     for file in files:
@@ -84,7 +86,7 @@ def test_the_files_of_this_repository() -> None:
 
 
 class Writer:
-    """Writes data as TOML, in one of the many ways; every number stands in it once."""
+    """Writes data as TOML in one of many ways, by random choices."""
 
     def __init__(self, choose) -> None:
         self.choose = choose
@@ -125,6 +127,8 @@ class Writer:
                 self.table(data[key], f"{header}{self.choose(['.', ' . '])}")
 
 
+NUMBER = 12345678
+"""A number whose text no other value contains."""
 KEYS = st.text(
     st.characters(max_codepoint=0x2FF, exclude_categories=["Cs"]), min_size=1, max_size=6
 ) | st.sampled_from(["a", "b-1", "2"])
@@ -133,7 +137,7 @@ SCALARS = st.one_of(
     st.booleans(),
     st.floats(allow_nan=False, allow_infinity=False),
     st.datetimes(datetime.datetime(1900, 1, 1)),
-    st.just(12345678),
+    st.just(NUMBER),
 )
 VALUES = st.recursive(
     SCALARS,
@@ -143,7 +147,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.data())
-def test_whatever_tomllib_reads_has_lines(data: dict, source: st.DataObject) -> None:
+def test_random_data_written_in_random_ways_has_all_its_lines(data: dict, source: st.DataObject) -> None:
     writer = Writer(lambda options: source.draw(st.sampled_from(options)))
     writer.table(data, "")
     text = "\n".join(writer.lines) + "\n"
@@ -155,12 +159,12 @@ def test_whatever_tomllib_reads_has_lines(data: dict, source: st.DataObject) -> 
         value = data
         for key in path:
             value = value[key]
-        if isinstance(value, int) and value == 12345678:
-            assert "12345678" in source_lines[line - 1]
+        if isinstance(value, int) and value == NUMBER:
+            assert str(NUMBER) in source_lines[line - 1]
 
 
 @given(st.text(max_size=40) | st.text("[]{}=\"'.,# \n\tab1-", max_size=40))
-def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
+def test_a_random_text_is_read_or_refused_with_its_line(text: str) -> None:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -177,12 +181,12 @@ def test_any_text_is_read_or_refused_with_its_line(text: str) -> None:
     ("text", "line"),
     [("a = 1\nb = = 2\n", 2), ("a = 1\na = 2", 2), ("[a]\nb = 1\n\nc = [1,\n\n", 4), ("\n\nx", 3)],
 )
-def test_a_syntax_error_has_its_line(text: str, line: int) -> None:
+def test_a_syntax_error_is_reported_with_its_line(text: str, line: int) -> None:
     with pytest.raises(ModelError, match=rf"^m\.toml:{line}: no valid TOML"):
         TomlFile(Path("m.toml"), text)
 
 
-def test_bad_files_are_refused(tmp_path: Path) -> None:
+def test_missing_binary_huge_and_deeply_nested_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.toml"
     with pytest.raises(ModelError, match="no such file"):
         TomlFile.read(path)
@@ -194,10 +198,10 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
     path.write_bytes(b"#" * 10_000_001)
     with pytest.raises(ModelError, match="people write"):
         TomlFile.read(path)
-    path.write_text("a = " + "[" * 100_000 + "]" * 100_000)
     for key in ("a" + ".a" * 20_000, "a" + ' . "b"' * 20_000):
         with pytest.raises(ModelError, match=r"file\.toml:2.*key with more.*200"):
             TomlFile(Path("file.toml"), f"x = 1\n{key} = 1\n")
+    path.write_text("a = " + "[" * 100_000 + "]" * 100_000)
     with pytest.raises(ModelError, match="nested too deeply"):
         TomlFile.read(path)
 
@@ -214,7 +218,7 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
         ("", ("p",), None),
     ],
 )
-def test_where_a_dotted_name_stands(text: str, place: tuple, line: int | None) -> None:
+def test_the_line_of_a_dotted_name(text: str, place: tuple, line: int | None) -> None:
     file = TomlFile(Path("m.toml"), text)
     assert file.place(("p",), "a.b") == place
     assert file.line(place) == line
@@ -271,13 +275,13 @@ t = +0
 u = "é" # é'''
 
 
-def test_lines_of_programs_are_read_as_tomllib_reads_them() -> None:
-    choose, pieces, read = random.Random(3), PIECES.split("\n"), 0
+def test_simple_lines_are_read_as_by_tomllib() -> None:
+    draw, pieces, read = random.Random(3), PIECES.split("\n"), 0
     for _ in range(30_000):
-        text = choose.choice(["\n", "\n", "\r\n"]).join(choose.choices(pieces, k=choose.randint(1, 7)))
-        if choose.random() < 0.1:
-            at = choose.randrange(len(text) + 1)
-            text = text[:at] + choose.choice("\"'[]{}=#.\0\r\n\t a1") + text[at:]
+        text = draw.choice(["\n", "\n", "\r\n"]).join(draw.choices(pieces, k=draw.randint(1, 7)))
+        if draw.random() < 0.1:
+            at = draw.randrange(len(text) + 1)
+            text = text[:at] + draw.choice("\"'[]{}=#.\0\r\n\t a1") + text[at:]
         if (data := read_plain(text)) is not None:
             read += 1
             assert repr(data) == repr(tomllib.loads(text)), text
@@ -287,5 +291,5 @@ def test_lines_of_programs_are_read_as_tomllib_reads_them() -> None:
 @pytest.mark.parametrize(
     "text", ["a = " + "[" * 60 + "]" * 60, f"a = {2**63}", f"a = 0x{2**64:x}", "a = 1 # \x00"]
 )
-def test_values_that_are_not_plain(text: str) -> None:
+def test_values_that_the_fast_reader_leaves_to_tomllib(text: str) -> None:
     assert read_plain(text) is None

@@ -1,3 +1,5 @@
+"""Unit expressions, quantities as people write them, and the errors that name the right spelling."""
+
 import math
 
 import pytest
@@ -45,7 +47,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("text", KNOWN)
-def test_exponents_and_factor(text: str) -> None:
+def test_a_unit_has_the_published_exponents_and_factor(text: str) -> None:
     unit = parse_unit(text)
     exponents, factor = KNOWN[text]
     assert unit.exponents == exponents
@@ -54,13 +56,14 @@ def test_exponents_and_factor(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("same", "other"), [("J", "N.m"), ("W", "J/s"), ("V.A", "W"), ("Pa", "N/m2"), ("Wb", "V.s"), ("F", "C/V")]
+    ("unit", "equal_unit"),
+    [("J", "N.m"), ("W", "J/s"), ("V.A", "W"), ("Pa", "N/m2"), ("Wb", "V.s"), ("F", "C/V")],
 )
-def test_derived_units_of_the_si_agree(same: str, other: str) -> None:
-    assert parse_unit(same) == parse_unit(other)
+def test_derived_units_of_the_si_are_equal(unit: str, equal_unit: str) -> None:
+    assert parse_unit(unit) == parse_unit(equal_unit)
 
 
-def test_temperature_scales_have_a_zero_only_when_they_stand_alone() -> None:
+def test_a_temperature_scale_has_an_offset_only_by_itself() -> None:
     assert parse_unit("degC").offset == 273.15
     assert parse_unit("W/degC") == parse_unit("W/K")
     assert parse_quantity("20 degC", "K") == 293.15
@@ -74,7 +77,7 @@ def test_a_decimal_power_within_parentheses_is_a_root() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("Nm", "unknown part 'Nm'. A product is written with a dot: N.m."),
         ("N*m", "A product is written with a dot: N.m."),
@@ -98,10 +101,10 @@ def test_a_decimal_power_within_parentheses_is_a_root() -> None:
         ("Ym99", "out of range"),
     ],
 )
-def test_what_is_wrong_with_a_unit_is_said(text: str, says: str) -> None:
-    with pytest.raises(UnitError) as raised:
+def test_a_wrong_unit_is_answered_with_the_right_one(text: str, message: str) -> None:
+    with pytest.raises(UnitError) as error:
         parse_unit(text)
-    assert says in str(raised.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +124,7 @@ def test_what_is_wrong_with_a_unit_is_said(text: str, says: str) -> None:
         ("3000 rpm", "rad/s", 100.0 * math.pi),
     ],
 )
-def test_quantities(text: str | float, unit: str, number: float) -> None:
+def test_a_quantity_is_converted_to_a_unit(text: str | float, unit: str, number: float) -> None:
     assert parse_quantity(text, unit) == pytest.approx(number, rel=2e-16)
 
 
@@ -160,14 +163,14 @@ def test_quantities(text: str | float, unit: str, number: float) -> None:
         ("4 m/√(Hz)", "m/Hz^(1/2)", 4.0),
     ],
 )
-def test_units_as_people_write_them(text: str, unit: str, number: float) -> None:
+def test_a_quantity_with_a_unit_as_people_write_it(text: str, unit: str, number: float) -> None:
     assert parse_quantity(text, unit) == pytest.approx(number, rel=4e-16)
     assert float(exact_quantity(text, unit)) == pytest.approx(number, rel=1e-13)
     parse_unit(unit_of_quantity(text))
 
 
 @pytest.mark.parametrize(
-    ("text", "unit", "says"),
+    ("text", "unit", "message"),
     [
         ("5 N/m*s", "N.s/m", "cannot read the rest, '*s'"),
         ("5 lb", "N", "A force is written '5 lbf'."),
@@ -180,14 +183,14 @@ def test_units_as_people_write_them(text: str, unit: str, number: float) -> None
         ("5 m/sqrt(s)", "m/s", "m/s^(1/2) cannot be converted to m/s"),
     ],
 )
-def test_what_can_be_meant_in_two_ways_is_an_error(text: str, unit: str, says: str) -> None:
-    with pytest.raises(UnitError) as raised:
+def test_an_ambiguous_or_misspelt_quantity_is_an_error(text: str, unit: str, message: str) -> None:
+    with pytest.raises(UnitError) as error:
         parse_quantity(text, unit)
-    assert says in str(raised.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("kg*m^2", "A product is written with a dot: kg.m2."),
         ("m^0.5", "A root is written with a fraction: m^(1/2)."),
@@ -195,10 +198,10 @@ def test_what_can_be_meant_in_two_ways_is_an_error(text: str, unit: str, says: s
         ("inch", "Nearest: in."),
     ],
 )
-def test_declared_units_are_expressions_and_the_right_one_is_named(text: str, says: str) -> None:
-    with pytest.raises(UnitError) as raised:
+def test_a_unit_in_a_declaration_must_be_an_expression(text: str, message: str) -> None:
+    with pytest.raises(UnitError) as error:
         parse_unit(text)
-    assert says in str(raised.value)
+    assert message in str(error.value)
 
 
 def test_roots_are_units() -> None:
@@ -208,7 +211,7 @@ def test_roots_are_units() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "unit", "says"),
+    ("text", "unit", "message"),
     [
         ("120 N/mm", "N.m/rad", ["120 N/mm", "N/mm (kg/s2)", "N.m/rad (kg.m2/(s2.rad))"]),
         ("3 kg", "N", ["kg cannot be converted to N"]),
@@ -218,14 +221,16 @@ def test_roots_are_units() -> None:
         ("nan", "m", ["not a quantity"]),
     ],
 )
-def test_a_quantity_that_does_not_fit_names_both_units(text: str, unit: str, says: list[str]) -> None:
-    with pytest.raises(UnitError) as raised:
+def test_the_error_of_an_incompatible_quantity_names_both_units(
+    text: str, unit: str, message: list[str]
+) -> None:
+    with pytest.raises(UnitError) as error:
         parse_quantity(text, unit)
-    assert [part for part in says if part not in str(raised.value)] == []
+    assert [part for part in message if part not in str(error.value)] == []
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "fits"),
+    ("unit", "other_unit", "expected"),
     [
         ("N.m", "N.m/rad", True),
         ("rad", "1", True),
@@ -234,9 +239,11 @@ def test_a_quantity_that_does_not_fit_names_both_units(text: str, unit: str, say
         ("kHz", "Hz", True),
     ],
 )
-def test_angles_count_as_numbers_but_cycles_do_not_count_as_radians(one: str, other: str, fits: bool) -> None:
-    assert parse_unit(one).is_compatible(parse_unit(other)) is fits
-    assert parse_unit(other).is_compatible(parse_unit(one)) is fits
+def test_angles_are_compatible_with_numbers_and_cycles_not_with_radians(
+    unit: str, other_unit: str, expected: bool
+) -> None:
+    assert parse_unit(unit).is_compatible(parse_unit(other_unit)) is expected
+    assert parse_unit(other_unit).is_compatible(parse_unit(unit)) is expected
 
 
 SYMBOLS = st.sampled_from(
@@ -259,14 +266,14 @@ def test_the_base_form_reads_back_as_the_same_dimension(text: str) -> None:
 
 
 @given(PRODUCTS, PRODUCTS)
-def test_division_undoes_multiplication(one: str, other: str) -> None:
-    product, quotient = parse_unit(f"{one}.{other}"), parse_unit(f"({one}.{other})/({other})")
-    assert quotient.exponents == parse_unit(one).exponents
-    assert product.factor == pytest.approx(parse_unit(one).factor * parse_unit(other).factor, rel=1e-12)
+def test_division_undoes_multiplication(factor: str, divisor: str) -> None:
+    product, quotient = parse_unit(f"{factor}.{divisor}"), parse_unit(f"({factor}.{divisor})/({divisor})")
+    assert quotient.exponents == parse_unit(factor).exponents
+    assert product.factor == pytest.approx(parse_unit(factor).factor * parse_unit(divisor).factor, rel=1e-12)
 
 
 @given(UNITS, st.sampled_from(["%", "deg", "m/mm", "min/s"]), st.floats(-1e6, 1e6, allow_subnormal=False))
-def test_there_and_back(text: str, scale: str, number: float) -> None:
+def test_a_conversion_and_its_inverse_return_the_number(text: str, scale: str, number: float) -> None:
     other = f"({text}).{scale}" if "/" not in scale else f"({text}).({scale})"
     assert parse_unit(other).is_compatible(parse_unit(text))
     factor, offset = conversion(text, other)
@@ -277,7 +284,7 @@ def test_there_and_back(text: str, scale: str, number: float) -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["m", "kg", "N.m/rad", "1"]))
-def test_a_number_in_the_wanted_unit_is_not_changed(number: float, unit: str) -> None:
+def test_a_number_in_the_target_unit_is_not_changed(number: float, unit: str) -> None:
     assert parse_quantity(number, unit) == number
     assert parse_quantity(f"{number!r} {unit}", unit) == number
 

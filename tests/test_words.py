@@ -1,4 +1,4 @@
-"""Phrases that must not come back: in texts, docstrings, comments and messages."""
+"""Phrases that texts, docstrings, comments and messages must not contain, with what to write instead."""
 
 from __future__ import annotations
 
@@ -44,34 +44,37 @@ PHRASES = {
     r"nothing has come from\b": "no data received",
     r"(?:fool-?proof|of course|simply put|needless to say)\b": "leave it out",
 }
-"""Where a word begins. Without a `\\b` ahead of its letters a phrase is found ten times as fast."""
+"""Patterns of phrases that begin at the start of a word.
+
+`faults` checks that itself: a `\\b` at the start of a pattern would make its search ten times as slow.
+"""
 
 
 def texts() -> list[Path]:
-    found = [path for path in ROOT.iterdir() if path.suffix in (".md", ".toml", ".ini", ".yml", ".cff")]
+    paths = [path for path in ROOT.iterdir() if path.suffix in (".md", ".toml", ".ini", ".yml", ".cff")]
     for folder in FOLDERS:
-        found += [
+        paths += [
             p for suffix in ("md", "py", "toml", "c", "h") for p in (ROOT / folder).rglob(f"*.{suffix}")
         ]
-    return [path for path in found if ".peers" not in path.parts]
+    return [path for path in paths if ".peers" not in path.parts]
 
 
 def faults(text: str) -> list[str]:
-    """What stands in a text that should not, with the line and what to write instead."""
-    small = text.lower()  # a search that ignores case takes three times as long
+    """The forbidden phrases in a text, each with its line and the remedy."""
+    lower = text.lower()  # a search that ignores case takes three times as long
     return [
-        f"{small.count(chr(10), 0, match.start()) + 1}: '{match.group()}': {instead}"
+        f"{lower.count(chr(10), 0, match.start()) + 1}: '{match.group()}': {instead}"
         for phrase, instead in PHRASES.items()
-        for match in re.finditer(phrase, small)
-        if not re.match(r"\w", small[match.start() - 1 : match.start()])
+        for match in re.finditer(phrase, lower)
+        if not re.match(r"\w", lower[match.start() - 1 : match.start()])
     ]
 
 
-def test_phrases_do_not_come_back() -> None:
+def test_no_text_contains_a_forbidden_phrase() -> None:
     paths = texts()
     assert len(paths) > 500
-    found = {path.relative_to(ROOT).as_posix(): faults(path.read_text("utf-8")) for path in paths}
-    assert [f"{path}:{fault}" for path, all in found.items() for fault in all] == []
+    faults_of_files = {path.relative_to(ROOT).as_posix(): faults(path.read_text("utf-8")) for path in paths}
+    assert [f"{path}:{fault}" for path, all in faults_of_files.items() for fault in all] == []
 
 
 @pytest.mark.parametrize(
@@ -109,11 +112,11 @@ def test_phrases_do_not_come_back() -> None:
         "nothing has come from there for 6 s",
     ],
 )
-def test_phrases_are_found(text: str) -> None:
+def test_a_forbidden_phrase_is_noticed(text: str) -> None:
     assert len(faults(f"One line.\n{text}\n")) == 1
 
 
-def test_other_words_are_not_found() -> None:
+def test_similar_words_are_allowed() -> None:
     assert faults("It understands one wall. A strange standard on a body.") == []
     assert faults("It withstands on its own; within this very box, outlooks what.") == []
     assert faults("There is no step; there\nis no number; it is no longer here, no room is left.") == []

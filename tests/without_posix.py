@@ -1,7 +1,7 @@
-"""What the product does without the names that Windows' Python does not have: run by `test_platforms.py`.
+"""A process: uses the product without the names that Python does not have on Windows.
 
-Our modules see an `os` and a `signal` without them, and no `fcntl`. The interpreter's own modules keep
-theirs. So what is tried is that each use of such a name is guarded, not what Windows does.
+Our modules get an `os` and a `signal` without these names, and no `fcntl`; those of Python keep theirs. This
+shows that each use of such a name is guarded, not what Windows does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import types
 from pathlib import Path
 
-GONE = {
+MISSING_NAMES = {
     "os": [
         "fork",
         "forkpty",
@@ -95,7 +95,7 @@ PACKAGES = [
     "cosim_workbench",
 ]
 LINUX_ALONE = ("cosim.testing.other_mode", "cosim.command_line.supervised", "cosim.command_line.black_box")
-"""Modules that say themselves where they are used."""
+"""Modules that check the platform themselves."""
 LIBRARIES = ("cosim_fmi.binding.fmi2_instance", "cosim_fmi.binding.fmu_library")
 """Modules that load and free the libraries of this system."""
 
@@ -117,35 +117,37 @@ until = 0.5
 
 
 def without(module: types.ModuleType) -> types.ModuleType:
-    """A module without the names that Windows' has not."""
-    less = types.ModuleType(module.__name__)
-    less.__dict__.update({n: v for n, v in vars(module).items() if n not in GONE[module.__name__]})
-    return less
+    """A copy of a module without the names that it does not have on Windows."""
+    reduced = types.ModuleType(module.__name__)
+    reduced.__dict__.update(
+        {n: v for n, v in vars(module).items() if n not in MISSING_NAMES[module.__name__]}
+    )
+    return reduced
 
 
 def import_everything() -> list[types.ModuleType]:
     """All modules of the product."""
     modules = []
     for package in map(importlib.import_module, PACKAGES):
-        for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            if not found.name.endswith(("__main__", ".slave")):
-                modules.append(importlib.import_module(found.name))
+        for module_info in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            if not module_info.name.endswith(("__main__", ".slave")):
+                modules.append(importlib.import_module(module_info.name))
     return modules
 
 
-def take_names_away() -> int:
-    """Give our modules an `os` and a `signal` as Windows has them; how many have one."""
+def remove_names() -> int:
+    """Replace `os` and `signal` in all our modules; returns the number of replacements."""
     import os
 
-    less = {"os": without(os), "signal": without(signal)}
-    less["os"].name = "nt"  # type: ignore[attr-defined]
+    reduced = {"os": without(os), "signal": without(signal)}
+    reduced["os"].name = "nt"  # type: ignore[attr-defined]
     count = 0
     for module in import_everything():
         if module.__name__ in (*LINUX_ALONE, *LIBRARIES):
             continue
-        for name in less:
+        for name in reduced:
             if isinstance(getattr(module, name, None), types.ModuleType):
-                setattr(module, name, less[name])
+                setattr(module, name, reduced[name])
                 count += 1
         if getattr(module, "fcntl", None) is not None:
             module.fcntl = None  # type: ignore[attr-defined]
@@ -153,13 +155,13 @@ def take_names_away() -> int:
 
 
 def main(folder: Path) -> None:
-    """A run, a study in processes, an FMU that is written, checked and run."""
+    """Run a model, show its results, export, validate and run an FMU, and run a study in processes."""
     import cosim.command_line.dispatch as dispatch
     from cosim.cli import main as command
     from cosim_compiler import kernel_cache
     from cosim_fmu import CoSimulation
 
-    assert take_names_away() > 20
+    assert remove_names() > 20
     dispatch.can_be_supervised = lambda: False
     kernel_cache.sys = types.SimpleNamespace(**{**vars(sys), "platform": "win32"})  # type: ignore[attr-defined]
     sys.modules["fcntl"] = None  # type: ignore[assignment]

@@ -2,11 +2,12 @@
 
 Usage: python benchmarks/ensembles/compare.py [--runs 500] [--passes 3] [--peers mujoco numbalsoda]
 
-The pendulum of five links goes to all of them: MuJoCo has the same bodies, numbalsoda and diffrax equations
-that were written by hand. Mount, ball and delayed loop go to FMPy, as the native FMU that is made of the
-model. All keep an angle each 10 ms. They are compared at errors: of each program stands the
-fastest run that is as right as ours, which has an accuracy of 1e-6; the error is that of the angle at the
-end, largest of all runs, against ours at 1e-11. A program that has no run as right stands with its best one.
+MuJoCo, numbalsoda and diffrax run the pendulum of five links: MuJoCo from the same bodies, the other two from
+equations written by hand. FMPy runs mount, ball and delayed loop, as native FMUs of the models. All record
+one signal at fixed intervals. Programs are compared at equal errors: the table has the fastest run of each
+whose error is not above that of cosim with an accuracy of 1e-6; if it has none, its run with the smallest
+error. The error is that of the signal at the end, the largest over all runs, against cosim with an accuracy
+of 1e-11.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ THREADS = 2
 
 
 def ours(task: Task, threads: int, passes: int, accuracy: float = 1e-6) -> dict[str, Any]:
-    """Seconds, CPU seconds and the values at the end of the runs."""
+    """Elapsed and CPU time of the runs in cosim (s), and their values at the end."""
     ensemble = cosim.Ensemble(
         *(task.system, task.until),
         accuracy=accuracy,
@@ -57,7 +58,7 @@ def ours(task: Task, threads: int, passes: int, accuracy: float = 1e-6) -> dict[
 
 
 def fmpy(task: Task, task_name: str, passes: int, folder: Path) -> dict[str, Any]:
-    """FMPy with the native FMU of the model."""
+    """The same of FMPy with the native FMU of the model."""
     (path_varied, values), *_ = task.values.items()
     array = path_varied.rpartition("[")[0]
     shown = {"outputs": [task.signal], "parameters": [array or path_varied]}
@@ -85,16 +86,16 @@ def fmpy(task: Task, task_name: str, passes: int, folder: Path) -> dict[str, Any
 
 
 def rows_of(name: str, runs: list[dict[str, Any]], exact: np.ndarray, wanted: float) -> list[str]:
-    """The fastest run with each number of threads that is as right as ours, as a row of the table."""
+    """A row of the table: with each number of threads, the fastest run whose error is not above `wanted`."""
     cells: dict[int, dict[str, Any]] = {}
     for threads in (1, THREADS):
         with_threads = [run for run in runs if run["threads"] == threads]
         for run in with_threads:
             run["error"] = float(np.abs(np.array(run["end"]) - exact).max())
-        right = [run for run in with_threads if run["error"] <= 1.05 * wanted]
+        accurate = [run for run in with_threads if run["error"] <= 1.05 * wanted]
         cells[threads] = (
-            min(right, key=lambda run: run["seconds"])
-            if right
+            min(accurate, key=lambda run: run["seconds"])
+            if accurate
             else min(with_threads, key=lambda run: run["error"])
         )
     one, several, count = cells[1], cells[THREADS], len(exact)
@@ -126,9 +127,8 @@ def compare(task_name: str, runs: int, passes: int, peers: list[str], folder: Pa
     }
     for peer in peers:
         try:
-            if (
-                peer == "fmpy" and task_name != "pendulum"
-            ):  # a start value of a state is not a parameter there
+            # the pendulum varies a start value, which is not a parameter of an FMU
+            if peer == "fmpy" and task_name != "pendulum":
                 answer = fmpy(task, task_name, passes, folder)
             elif peer != "fmpy" and task_name == "pendulum":
                 answer = run_peer(peer, f"ensembles/peers/pendulum_{peer}.py", [json.dumps(request)])

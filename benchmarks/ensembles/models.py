@@ -1,4 +1,4 @@
-"""The four tasks: what is run, what is varied, what is kept."""
+"""The four tasks: a model, the parameter that is varied, and the signal that is recorded."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Ball(cosim.Component):
 
 
 class Loop(cosim.Component):
-    """A lag that follows its own past with the wrong sign."""
+    """The delay equation x' = -gain * past, where `past` is an earlier value of x."""
 
     level = cosim.auxiliary_state(start=1.0)
     past = cosim.source()
@@ -44,7 +44,7 @@ class Loop(cosim.Component):
 
 
 class Task(NamedTuple):
-    """A system, the runs, what is recorded."""
+    """A system, the varied values, the end of its runs (s), the recorded signal and its interval (s)."""
 
     system: cosim.System
     values: dict[str, Any]

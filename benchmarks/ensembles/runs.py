@@ -22,10 +22,10 @@ from models import TASKS, Task
 import cosim
 from cosim import kit
 
-ACCURACY = {"accuracy": 1e-6, "relative_tolerance": 1e-6}  # of a step: counts of steps stay comparable
+ACCURACY = {"accuracy": 1e-6, "relative_tolerance": 1e-6}
 
 
-def spin(count):
+def compute(count):
     """A loop that touches no memory."""
     total = 0.0
     for i in range(count):
@@ -61,9 +61,9 @@ def single(task: Task, count: int) -> float:
     return used / len(range(0, runs, max(1, runs // count)))
 
 
-def loops(threads: int, count: int = 30_000_000) -> float:
+def time_of_loops(threads: int, count: int = 30_000_000) -> float:
     """The wall time of pure loops in each thread, s."""
-    function = kit.compile_function(spin, "i>f")
+    function = kit.compile_function(compute, "i>f")
     function(10)
     workers = [threading.Thread(target=function, args=(count,)) for _ in range(threads)]
     began = time.perf_counter()
@@ -116,7 +116,7 @@ def measure(task: Task, runs: int, passes: int) -> Measured:
             if threads == 1:
                 in_ensemble.append((time.process_time() - used) / runs)
             assert result.is_done.all() and not np.isnan(result[result.names[0]]).any()
-            loop_walls[threads].append(loops(threads))
+            loop_walls[threads].append(time_of_loops(threads))
     return Measured(
         min(in_ensemble),
         min(alone),

@@ -2,12 +2,12 @@
 
     python benchmarks/fmu/native.py [--rounds 15] [--count] [--export]
 
-All use the classical Runge-Kutta method with the same steps, and communication steps of 10 ms. By hand there
-is each model twice: with the same equations (bodies in space, articulated-body recursion, bushings between
-any frames), and with what suffices for this model alone. All take turns in one process; the least of many
-rounds counts. `--count` adds the instructions of a step, as valgrind's callgrind counts them, which no other
-load on the machine changes. `--export` measures exports instead: with an empty cache of kernels, again, and
-of another model; of its processor time another load takes nothing, either.
+All use the classical Runge-Kutta method with the same steps, and communication steps of 10 ms. Each model has
+been written by hand twice: with the same equations (bodies in space, articulated-body recursion, bushings
+between any frames), and with equations that suffice for this model alone. All take turns in one process; the
+least of many rounds counts. `--count` adds the instructions of a step, as valgrind's callgrind counts them,
+which other load on the machine does not change. `--export` measures exports instead: with an empty cache of
+kernels, again, and of another model, in elapsed and in processor time.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ from native_models import COMMUNICATION, MODELS, Measured, registry, relative
 import cosim
 from cosim import kit
 
-HERE = Path(__file__).parent / "by_hand"
-STEPS, COUNTED = 10, 20
+BY_HAND = Path(__file__).parent / "by_hand"
+COMMUNICATION_STEPS, COUNTED_STEPS = 10, 20
+"""Communication steps of a timed run, and of one whose instructions are counted."""
 FLAGS = ("-O2", "-std=gnu11", "-shared", "-fPIC")
 
 
-class Stepped:
-    """An FMU that the loop in C steps."""
+class SteppedFmu:
+    """An FMU that is stepped by the loop of `by_hand/host.c`."""
 
     def __init__(self, path: Path, folder: Path, loop: Any) -> None:
         description = read_model_description(str(path))
@@ -59,8 +60,8 @@ class Stepped:
     def run(self) -> None:
         instance = ctypes.c_void_p(self.slave.component)
         start, size = ctypes.c_double(self.time), ctypes.c_double(COMMUNICATION)
-        assert self.loop(self.function, instance, start, STEPS, size) == 0
-        self.time += STEPS * COMMUNICATION
+        assert self.loop(self.function, instance, start, COMMUNICATION_STEPS, size) == 0
+        self.time += COMMUNICATION_STEPS * COMMUNICATION
 
     @property
     def library(self) -> Path:
@@ -69,7 +70,7 @@ class Stepped:
 
 
 class InProcess:
-    """A simulator."""
+    """A model that is run by a simulator in this process."""
 
     def __init__(self, model: Measured) -> None:
         self.system = model.make().build()
@@ -78,20 +79,20 @@ class InProcess:
         self.count = 0
 
     def run(self) -> None:
-        for _ in range(STEPS):
+        for _ in range(COMMUNICATION_STEPS):
             self.count += 1
             self.simulator.advance_to(self.count * COMMUNICATION)
 
 
 def library_of(source: str, flag: str, folder: Path) -> Path:
-    """A C file as a library, by the machine's compiler."""
+    """The library of a C file, made by the machine's compiler."""
     target = folder / f"{Path(source).stem}{flag}.so"
-    subprocess.run(["cc", *FLAGS, *flag.split(), "-o", target, HERE / source, "-lm", "-ldl"], check=True)
+    subprocess.run(["cc", *FLAGS, *flag.split(), "-o", target, BY_HAND / source, "-lm", "-ldl"], check=True)
     return target
 
 
 def by_hand(library: Path, step: float) -> ctypes.CDLL:
-    """A library of one model, at its beginning."""
+    """The loaded library of a model that was written by hand, at its start."""
     loaded = ctypes.CDLL(str(library))
     loaded.state.restype = ctypes.POINTER(ctypes.c_double)
     loaded.begin(ctypes.c_double(step))
@@ -103,7 +104,7 @@ def compare(model: Measured, way: str, library: Path) -> None:
     bare = InProcess(model)
     loaded = by_hand(library, model.step)
     bare.run()
-    loaded.advance(STEPS * round(COMMUNICATION / model.step))
+    loaded.advance(COMMUNICATION_STEPS * round(COMMUNICATION / model.step))
     own_states = bare.system.arrays(bare.simulator.state)[0][: model.compared]
     size = max(model.compared, len(own_states))
     theirs = relative(way, np.ctypeslib.as_array(loaded.state(), shape=(size,)).copy())[: model.compared]
@@ -116,46 +117,46 @@ def instructions(host: Path, *arguments: object) -> int:
     done = subprocess.run([*command, host, *map(str, arguments)], capture_output=True, text=True, check=True)
     match = re.search(r"Collected : (\d+)", done.stderr)
     assert match is not None, done.stderr
-    return int(match[1]) // COUNTED
+    return int(match[1]) // COUNTED_STEPS
 
 
 def measure(model: Measured, rounds: int, host: Path | None, folder: Path, loop: Any) -> list[str]:
-    """Rows of the table."""
+    """The rows of a model in the table of runs."""
     native = model.make().export_fmu(folder / "native.fmu", native=True, kind="cs", **model.method)
     python = model.make().export_fmu(folder / "python.fmu", native=False, **model.method)
     steps = round(COMMUNICATION / model.step)
-    stepped, bare = Stepped(native, folder / "native", loop), InProcess(model)
+    stepped, bare = SteppedFmu(native, folder / "native", loop), InProcess(model)
     runs: dict[str, Callable[[], object]] = {
         "native FMU": stepped.run,
-        "FMU that runs Python": Stepped(python, folder / "python", loop).run,
+        "FMU that runs Python": SteppedFmu(python, folder / "python", loop).run,
         "run in this process": bare.run,
     }
-    counted = {"native FMU": ("fmu", stepped.library, stepped.guid, COUNTED, COMMUNICATION)}
+    counted = {"native FMU": ("fmu", stepped.library, stepped.guid, COUNTED_STEPS, COMMUNICATION)}
     for way, (source, flag) in model.by_hand.items():
         library = library_of(source, flag, folder)
         compare(model, way, library)
         loaded = by_hand(library, model.step)
-        runs[f"by hand, {way}"] = lambda loaded=loaded: loaded.advance(STEPS * steps)
-        counted[f"by hand, {way}"] = ("hand", library, COUNTED, steps, model.step)
+        runs[f"by hand, {way}"] = lambda loaded=loaded: loaded.advance(COMMUNICATION_STEPS * steps)
+        counted[f"by hand, {way}"] = ("hand", library, COUNTED_STEPS, steps, model.step)
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(rounds):
         for label, run in runs.items():
             start = time.perf_counter()
             run()
-            best[label] = min(best[label], (time.perf_counter() - start) / STEPS)
+            best[label] = min(best[label], (time.perf_counter() - start) / COMMUNICATION_STEPS)
     counts = {n: instructions(host, *a) for n, a in counted.items()} if host is not None else {}
-    base = "by hand, the same equations"
+    baseline = "by hand, the same equations"
     rows = []
     for label, seconds in sorted(best.items(), key=lambda item: item[1]):
-        cells = [model.name, label, f"{seconds * 1e6:.1f}", f"{seconds / best[base]:.2f}"]
+        cells = [model.name, label, f"{seconds * 1e6:.1f}", f"{seconds / best[baseline]:.2f}"]
         if counts:
             count = counts.get(label)
-            cells += ["", ""] if count is None else [f"{count / 1e3:.0f}", f"{count / counts[base]:.2f}"]
+            cells += ["", ""] if count is None else [f"{count / 1e3:.0f}", f"{count / counts[baseline]:.2f}"]
         rows.append(f"| {' | '.join(cells)} |")
     return rows
 
 
-EXPORT = """
+EXPORT_PROGRAM = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from native_models import MODELS, registry
@@ -170,7 +171,7 @@ with kit.use_registry(registry()):
 
 
 def export_costs(folder: Path) -> list[str]:
-    """Rows of the table of exports, each in a process of its own; the cache of kernels is empty at first."""
+    """Rows of the table of exports, each export in a new process; the cache of kernels is empty at first."""
     rows = []
     everything = "linux64 aarch64-linux win64 darwin64"
     for name, platforms, state in (
@@ -180,7 +181,15 @@ def export_costs(folder: Path) -> list[str]:
         ("engine mount", "linux64", "again"),
         ("engine mount", everything, "again, five processors"),
     ):
-        command = [sys.executable, "-c", EXPORT, Path(__file__).parent, name, folder / "x.fmu", platforms]
+        command = [
+            sys.executable,
+            "-c",
+            EXPORT_PROGRAM,
+            Path(__file__).parent,
+            name,
+            folder / "x.fmu",
+            platforms,
+        ]
         environment = {**os.environ, "COSIM_CACHE_DIR": str(folder / "cache")}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         seconds, spent, size = map(float, done.stdout.split()[-3:])
@@ -206,7 +215,7 @@ def main() -> None:
         if options.count:
             assert shutil.which("valgrind"), "valgrind is not installed"
             host = folder / "host"
-            subprocess.run(["cc", "-O2", "-std=gnu11", "-o", host, HERE / "host.c", "-ldl"], check=True)
+            subprocess.run(["cc", "-O2", "-std=gnu11", "-o", host, BY_HAND / "host.c", "-ldl"], check=True)
         loop = ctypes.CDLL(str(library_of("host.c", "", folder))).step_fmu
         more = " thousand instructions | times |" if options.count else ""
         print(f"| model | run | µs for 10 ms | times |{more}")

@@ -1,4 +1,4 @@
-"""The models whose native FMUs are measured, and what of them is written by hand."""
+"""The models whose native FMUs are measured, and the C files that were written by hand for them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,19 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "engine_mount"
 
 @dataclass(frozen=True)
 class Measured:
-    """A model, the step of its method (classical Runge-Kutta), and C files for the same.
+    """A model, and C files that compute the same.
 
-    `by_hand` names a file and a flag for each way; the states of the first `compared` places are the same,
-    after `turned`.
+    Attributes
+    ----------
+    name : str
+    make : callable
+        Makes the model.
+    step : float
+        Of the classical Runge-Kutta method, s.
+    by_hand : dict of str to (str, str)
+        A C file and a compiler flag, by which equations it has.
+    compared : int
+        The first states, so many, are those of the C files, after `relative`.
     """
 
     name: str
@@ -54,7 +63,7 @@ def chain() -> cosim.Model:
 
 
 def mount() -> cosim.Model:
-    """The example, with the parts that its plugin brings."""
+    """The example of an engine mount, with the components of its own plugin."""
     return cosim.Model.from_file(EXAMPLE / "engine_mount.toml")
 
 
@@ -67,7 +76,7 @@ def registry() -> kit.Registry:
 
 
 def relative(way: str, state: NDArray[np.float64]) -> NDArray[np.float64]:
-    """States as the model has them: by hand, angles in the plane are those against the vertical."""
+    """States as the model has them: one C file has angles against the vertical, not against the next link."""
     if way != "for this model alone" or state.size != 2 * LINKS:
         return state
     return np.concatenate([np.diff(half, prepend=0.0) for half in (state[:LINKS], state[LINKS:])])

@@ -1,4 +1,4 @@
-"""Runs every FMU of a folder with ours and with fmpy, and compares signal by signal.
+"""Runs every FMU of a folder with cosim and with fmpy, and compares signal by signal.
 
     python benchmarks/fmu/sweep.py FOLDER [--limit SECONDS] [--only TEXT]
 
@@ -26,8 +26,10 @@ import cosim
 
 MOST_STEPS, MOST_SIGNALS = 200, 300
 TOLERANCE = 1e-6
-SAME_TIME = 1e-9
-MOST_LETTERS = 200
+"""The tolerance of integrators in Model Exchange."""
+TIME_ROUNDING = 1e-9
+"""Times that differ by less, relative to the largest one, are the same."""
+LONGEST_MESSAGE = 200
 """Length of an error message in the output."""
 
 
@@ -141,7 +143,7 @@ def run_in_process(tool: str, path: Path, interface: Interface, limit: float) ->
         if file.exists():
             return Recording(*pickle.loads(file.read_bytes())), ""
         lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
-        return None, lines[-1][:MOST_LETTERS] if lines else f"status {ended.returncode}"
+        return None, lines[-1][:LONGEST_MESSAGE] if lines else f"status {ended.returncode}"
 
 
 def compare(ours: Recording, other: Recording) -> tuple[str, str]:
@@ -149,7 +151,7 @@ def compare(ours: Recording, other: Recording) -> tuple[str, str]:
 
     Where the other one has several rows at an instant (both sides of an event), the closest one counts.
     """
-    near = SAME_TIME * max(1.0, float(np.abs(ours.times).max()))
+    near = TIME_ROUNDING * max(1.0, float(np.abs(ours.times).max()))
     first = np.searchsorted(other.times, ours.times - near, "left")
     last = np.searchsorted(other.times, ours.times + near, "right")
     if (last <= first).sum() > 1:  # one of the tools may end a step earlier

@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "integrators"))
 
 from error_problems import ERROR_PROBLEMS
-from test_true_error import ACCURACIES, EVERY, LOWER, compared
+from test_true_error import ACCURACIES, INTEGRATORS, LOWER_ORDER, measure
 
 GROWING_LESS = 10.0
 
@@ -24,7 +24,7 @@ GROWING_LESS = 10.0
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--methods", nargs="+", default=EVERY)
+    parser.add_argument("--methods", nargs="+", default=INTEGRATORS)
     problems = [problem for problem in ERROR_PROBLEMS if problem.growth < GROWING_LESS]
     heads = [f"{a:g}: each step held to it | its share | evaluations" for a in ACCURACIES]
     print(f"| integrator | {' | '.join(heads)} |")
@@ -32,11 +32,11 @@ def main() -> None:
     for method in parser.parse_args().methods:
         cells = []
         for accuracy in ACCURACIES:
-            if method in LOWER and accuracy < 1e-6:
+            if method in LOWER_ORDER and accuracy < 1e-6:
                 cells += ["", "", ""]
                 continue
-            before = [compared(p, method, accuracy, relative_tolerance=accuracy) for p in problems]
-            now = [compared(p, method, accuracy) for p in problems]
+            before = [measure(p, method, accuracy, relative_tolerance=accuracy) for p in problems]
+            now = [measure(p, method, accuracy) for p in problems]
             ratio = sum(count for _, count in now) / sum(count for _, count in before)
             cells += [f"{max(error for error, _ in pairs) / accuracy:.2g}" for pairs in (before, now)]
             cells.append(f"× {ratio:.2f}")

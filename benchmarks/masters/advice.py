@@ -1,9 +1,10 @@
-"""Advice of verdicts, followed, over couplings that are drawn at random.
+"""The effect of the advice in verdicts, over couplings that are drawn at random.
 
     python benchmarks/masters/advice.py [--cases 320] [--first 3000]
 
-Each thing that a verdict says (a shorter step, another algorithm or option, a tighter tolerance) is done by
-itself, and the largest error of the run, over the range of its output, is compared with what it was.
+A verdict advises one or more changes: a shorter step, another algorithm or option, a tighter tolerance. Each
+change is made alone, and the largest error of the run, over the range of its output, is compared with what it
+was without.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 import verdicts  # noqa: E402
 
-ENOUGH = 0.012
-"""The error, relative to the range, that a step advised for an error of 1 % may leave."""
+ERROR_OF_ADVISED_STEP = 0.012
+"""The largest error, relative to the range, after a step was advised that should leave 1 %."""
 TOLERANCES = ("tolerance", "absolute_tolerance")
 
 
-class Followed(NamedTuple):
+class FollowedAdvice(NamedTuple):
     """A piece of advice in one case.
 
     Attributes
@@ -36,11 +37,11 @@ class Followed(NamedTuple):
     kind : str
     seed : int
     advised : str
-        What was done: "step", "tolerance", or the algorithm or option.
+        The change: "step", "tolerance", or the name of the algorithm or option.
     before, after : float
-        Largest true error of the run over the range of its output.
+        The largest true error of the run, over the range of its output.
     bar_before, bar_after : float
-        The same of what is said.
+        The largest error bar, likewise.
     """
 
     kind: str
@@ -53,7 +54,7 @@ class Followed(NamedTuple):
 
 
 def changes(case: verdicts.Case, advice: str) -> dict[str, verdicts.Case]:
-    """The case as a sentence advises, one change each."""
+    """By change that a sentence advises: the case with that change alone."""
     changed: dict[str, verdicts.Case] = {}
     if match := re.search(r"step of (\S+) s", advice):
         changed["step"] = replace(case, step=_whole(case, float(match[1])))
@@ -69,7 +70,7 @@ def changes(case: verdicts.Case, advice: str) -> dict[str, verdicts.Case]:
 
 
 def _whole(case: verdicts.Case, step: float) -> float:
-    """A step that divides the run, not longer than this one."""
+    """The longest step up to this one that divides the length of the run."""
     return case.until / math.ceil(case.until / step - 1e-9)
 
 
@@ -77,8 +78,8 @@ def _value(text: str) -> Any:
     return text.strip('"') if text.startswith('"') else int(text)
 
 
-def follow(which: str, seed: int) -> list[Followed]:
-    """All advice in one case; none if the case is fine, or does not reach its end."""
+def follow(which: str, seed: int) -> list[FollowedAdvice]:
+    """All advice in one case; none if its verdict is fine or its run fails."""
     case = verdicts.draw(which, seed)
     before = verdicts.check_case(case, seed)
     if not before:
@@ -88,28 +89,28 @@ def follow(which: str, seed: int) -> list[Followed]:
         after = verdicts.check_case(changed, seed)
         error, bar = (_largest_error(after), _largest_bar(after)) if after else (math.inf, math.inf)
         followed.append(
-            Followed(case.kind, seed, advised, _largest_error(before), error, _largest_bar(before), bar)
+            FollowedAdvice(case.kind, seed, advised, _largest_error(before), error, _largest_bar(before), bar)
         )
     return followed
 
 
-def _largest_error(outputs: list[verdicts.Judged]) -> float:
+def _largest_error(outputs: list[verdicts.JudgedOutput]) -> float:
     """Over the range of the output."""
     return max(output.true / output.scale for output in _smooth(outputs))
 
 
-def _largest_bar(outputs: list[verdicts.Judged]) -> float:
+def _largest_bar(outputs: list[verdicts.JudgedOutput]) -> float:
     """Over the range of the output."""
     return max(output.bar / output.scale for output in _smooth(outputs))
 
 
-def _smooth(outputs: list[verdicts.Judged]) -> list[verdicts.Judged]:
+def _smooth(outputs: list[verdicts.JudgedOutput]) -> list[verdicts.JudgedOutput]:
     """The outputs that do not jump; all outputs if all jump."""
     return [output for output in outputs if not output.jumps] or outputs
 
 
 def main() -> None:
-    """Print how far each advice helps those who follow it."""
+    """Print how much following each piece of advice reduces the error."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=320)
     parser.add_argument("--first", type=int, default=3000)
@@ -119,20 +120,20 @@ def main() -> None:
     numbers = range(arguments.first, arguments.first + arguments.cases // 2)
     with ProcessPoolExecutor(arguments.processes) as pool:
         followed = [
-            one_thing
+            advice
             for which in ("known", "drawn")
             for of_case in pool.map(partial(follow, which), numbers, chunksize=2)
-            for one_thing in of_case
+            for advice in of_case
         ]
     if arguments.each:
-        for one_thing in followed:
-            print(one_thing)
+        for advice in followed:
+            print(advice)
     print("| advised | cases | error falls | and is at most 1 % | median of error after over before |")
     print("|---" * 5 + "|")
-    for advised in dict.fromkeys(one_thing.advised for one_thing in followed):
-        cases = [one_thing for one_thing in followed if one_thing.advised == advised]
+    for advised in dict.fromkeys(advice.advised for advice in followed):
+        cases = [advice for advice in followed if advice.advised == advised]
         falls = np.mean([case.after < case.before for case in cases])
-        is_enough = np.mean([case.after <= ENOUGH for case in cases])
+        is_enough = np.mean([case.after <= ERROR_OF_ADVISED_STEP for case in cases])
         ratio = np.median([case.after / case.before for case in cases])
         print(f"| {advised} | {len(cases)} | {falls:.3g} | {is_enough:.3g} | {ratio:.2g} |")
 

@@ -1,4 +1,4 @@
-"""Mechanical systems cut in two, with the matrix of the whole: what is exact, and what is stable."""
+"""Mechanical systems cut into two participants, and the matrix of the whole, for exact solutions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Link = tuple[str, str]
 
 @dataclass(frozen=True)
 class Cut:
-    """Two participants ``left`` and ``right``, and the whole in whose states they are.
+    """Two participants ``left`` and ``right``, and the whole system that they make up.
 
     Attributes
     ----------
     make : callable
-        The two participants; takes whether they follow slopes of their inputs.
+        Makes the two participants; its argument says whether they follow slopes of their inputs.
     links : list of (str, str)
     whole : ndarray, shape (n, n)
         z' = whole z, with z the states of left and then those of right.
@@ -55,9 +55,9 @@ class TwoMasses:
     Attributes
     ----------
     m1, k1, c1, m2, k2, c2 : float
-        kg, N/m, N.s/m.
+        Mass (kg), stiffness (N/m) and damping (N.s/m) of the left mass and of the right one.
     k, c : float
-        Of the coupling.
+        Stiffness and damping of the coupling.
     start : tuple of float
         Position and speed of the left mass, then of the right one: m, m/s.
     """

@@ -51,7 +51,7 @@ class Spring(cosim.Component):
 
 
 class Lag(cosim.Component):
-    """First order."""
+    """A lag of first order: it follows its input with a time constant."""
 
     time = cosim.parameter(unit="s", default=1.0)
     gain = cosim.parameter(unit="1", default=1.0)
@@ -69,7 +69,7 @@ class Lag(cosim.Component):
 
 
 class Oscillator(cosim.Component):
-    """Second order."""
+    """A system of second order: it follows its input like a damped oscillator."""
 
     frequency = cosim.parameter(unit="rad/s", default=1.0)
     ratio = cosim.parameter(unit="1", default=0.3)
@@ -122,7 +122,7 @@ class Gain(cosim.Component):
 
 
 class Source(cosim.Component):
-    """A sine, a ramp and a constant."""
+    """The sum of a sine, a ramp and a constant."""
 
     amplitude = cosim.parameter(unit="1", default=1.0)
     frequency = cosim.parameter(unit="rad/s", default=1.0)
@@ -137,7 +137,7 @@ class Source(cosim.Component):
 
 
 class Regulator(cosim.Component):
-    """PI with a reference inside that is a sine or a constant."""
+    """A PI controller that contains its reference, a cosine or a constant."""
 
     kp = cosim.parameter(unit="1", default=1.0)
     ki = cosim.parameter(unit="1/s", default=0.0)
@@ -188,11 +188,11 @@ class Relay(cosim.Component):
 
 
 class Clutch(cosim.Component):
-    """Two speeds in, torques out: Coulomb's friction, smoothed, pressed from `begin` on."""
+    """Two speeds in, torques out: smoothed Coulomb friction, pressed together about `pressed_at`."""
 
     torque = cosim.parameter(unit="N.m", default=1.0)
     width = cosim.parameter(unit="rad/s", default=0.1)
-    begin = cosim.parameter(unit="s", default=1.0)
+    pressed_at = cosim.parameter(unit="s", default=1.0)
     rise = cosim.parameter(unit="s", default=0.2)
     w1 = cosim.input(unit="rad/s")
     w2 = cosim.input(unit="rad/s")
@@ -200,8 +200,8 @@ class Clutch(cosim.Component):
     on2 = cosim.output(unit="N.m")
 
     @cosim.kernel
-    def friction(t, w1, w2, torque, width, begin, rise, on1, on2):
-        pressed = 0.5 + 0.5 * math.tanh((t - begin) / rise)
+    def friction(t, w1, w2, torque, width, pressed_at, rise, on1, on2):
+        pressed = 0.5 + 0.5 * math.tanh((t - pressed_at) / rise)
         f = pressed * torque * math.tanh((w2 - w1) / width)
         on1[0] = f
         on2[0] = -f
@@ -221,7 +221,7 @@ class Inertia(cosim.Component):
         w_dot[0] = (drive + torque - drag * w) / inertia
 
 
-class Oregon(cosim.Component):
+class VanDerPol(cosim.Component):
     """One of two oscillators of van der Pol that pull at each other."""
 
     mu = cosim.parameter(unit="1/s", default=1.0)

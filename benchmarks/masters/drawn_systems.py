@@ -1,4 +1,4 @@
-"""Couplings of systems of ours, drawn at random; the same parts in one model are the truth."""
+"""Couplings of systems, drawn at random; the exact solution comes from all parts together in one model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from drawn_parts import (
     Integrator,
     Lag,
     Mass,
-    Oregon,
     Oscillator,
     Regulator,
     Relay,
     Source,
     Spring,
+    VanDerPol,
     sampler_of,
 )
 from numpy.typing import NDArray
@@ -42,16 +42,16 @@ ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
     ("interface_newton", {"hold": "line"}),
     ("adaptive", {"tolerance": 1e-3, "absolute_tolerance": 1e-5}),
 ]
-GOING_BACK = 4
-"""The last ones: they go back, which relays and samplers do not take well."""
+ALGORITHMS_WITH_ROLLBACK = 4
+"""How many algorithms, the last ones, repeat steps: relays and samplers are not run with these."""
 ACCURACY, TRUTH = 1e-9, 1e-11
-"""The accuracies of the participants, and of the one model that is the truth."""
-APART = 1e-7
-"""Part of a step: the distance from a time of the values before it, and after it."""
+"""The accuracies of the participants, and of the one model that gives the exact solution."""
+SIDE_DISTANCE = 1e-7
+"""How far before and after a time values are taken on its two sides, relative to the step."""
 
 
 @dataclass
-class Drawn:
+class DrawnCoupling:
     """Parts, each a component with its values, and connections of their variables.
 
     Attributes
@@ -63,7 +63,7 @@ class Drawn:
     algorithm : str
     options : dict
     records : list of str
-        What is recorded and judged, beside what is by default.
+        Signals that are recorded and judged besides those that are by default.
     """
 
     kind: str
@@ -84,13 +84,13 @@ class Drawn:
         return CoSimulation(participants, links, self.algorithm, step or self.step, options=self.options)
 
     def truth(self, times: Vector) -> dict[str, Vector]:
-        """The values of the parts in one model at these times: right before and right after each.
+        """The values of the parts in one model right before and right after each of these times (s).
 
         Returns
         -------
         dict of str to ndarray, shape (n, 2)
-            A row of the first of several at one time shows what was before, the last one what is after: of
-            these both columns are the same.
+            By signal, a row for each time. Of rows with one time the first has the value before it in both
+            columns, the last one the value after it.
         """
         model = self._model(list(self.parts))
         for one, two in self.links:
@@ -98,16 +98,17 @@ class Drawn:
         names = self.signals()
         simulator = cosim.Simulator(system := model.build(), system.default_state(), accuracy=TRUTH)
         simulator.initialize()
-        apart = APART * self.step
+        apart = SIDE_DISTANCE * self.step
 
-        def at(time: float) -> list[float]:
+        def values_at(time: float) -> list[float]:
             if time > simulator.state.time:
                 simulator.advance_to(time)
             simulator.state.realize(cosim.Stage.REPORT)
             return [float(np.ravel(system.read(simulator.state, name))[0]) for name in names]
 
         points, places = np.unique(times, return_inverse=True)
-        sides = np.array([(at(time - apart), at(time + apart)) for time in points.tolist()])[places]
+        pairs = [(values_at(time - apart), values_at(time + apart)) for time in points.tolist()]
+        sides = np.array(pairs)[places]
         first, last = np.diff(times, prepend=-np.inf) > 0.0, np.diff(times, append=np.inf) > 0.0
         alone = first & last
         sides[first & ~alone, 1] = sides[first & ~alone, 0]
@@ -132,15 +133,15 @@ class Drawn:
 
 
 def _in_participant(path: str) -> str:
-    """Each part is a participant of its name: ``mass.x`` is ``mass.mass.x``."""
+    """A signal's name in the co-simulation, where a part is a participant: ``mass.x`` is ``mass.mass.x``."""
     return f"{path.partition('.')[0]}.{path}"
 
 
-def _log(random: Random, low: float, high: float) -> float:
+def _log_uniform(random: Random, low: float, high: float) -> float:
     return float(np.exp(random.uniform(np.log(low), np.log(high))))
 
 
-def _stiff(random: Random) -> Drawn:
+def _stiff(random: Random) -> DrawnCoupling:
     """Masses between springs, one of them stiff: forces and motions are exchanged."""
     count = int(random.integers(1, 4))
     parts: dict[str, Any] = {}
@@ -151,10 +152,10 @@ def _stiff(random: Random) -> Drawn:
     for i in range(count):
         parts[f"m{i}"] = (
             Mass,
-            {"mass": _log(random, 0.3, 3.0), "start_x": float(random.normal()), "start_v": 0.0},
+            {"mass": _log_uniform(random, 0.3, 3.0), "start_x": float(random.normal()), "start_v": 0.0},
         )
     for i in range(count + 1 - last_free):
-        k = _log(random, 0.5, 5.0) * (_log(random, 20.0, 2000.0) if i == stiff else 1.0)
+        k = _log_uniform(random, 0.5, 5.0) * (_log_uniform(random, 20.0, 2000.0) if i == stiff else 1.0)
         light = min(parts[f"m{j}"][1]["mass"] for j in (i - 1, i) if 0 <= j < count)
         c = random.choice([0.02, 0.2, 1.0]) * math.sqrt(k * light)
         fastest = max(fastest, math.sqrt(2.0 * k / light) + c / light)
@@ -170,14 +171,14 @@ def _stiff(random: Random) -> Drawn:
             ]
         if i < count:
             links += [(f"m{i}.x", f"s{i}.x2"), (f"m{i}.v", f"s{i}.v2"), (f"s{i}.on2", f"m{i}.left")]
-    step = _log(random, 0.01, 0.3) / fastest
+    step = _log_uniform(random, 0.01, 0.3) / fastest
     until = min(float(random.choice([3.0, 10.0])), 3000 * step)
-    return Drawn("stiff", parts, links, until, step)
+    return DrawnCoupling("stiff", parts, links, until, step)
 
 
-def _chain(random: Random) -> Drawn:
+def _chain(random: Random) -> DrawnCoupling:
     """A source and blocks behind each other."""
-    frequency = _log(random, 0.5, 5.0)
+    frequency = _log_uniform(random, 0.5, 5.0)
     shape = int(random.integers(3))
     signal = [
         {"amplitude": 1.0, "frequency": frequency, "phase": float(random.uniform(0, 6))},
@@ -190,11 +191,11 @@ def _chain(random: Random) -> Drawn:
         kind = [Lag, Oscillator, Integrator, Gain][int(random.integers(4))]
         values: dict[str, float] = {}
         if kind is Lag:
-            values = {"time": _log(random, 0.05, 3.0), "gain": float(random.normal())}
+            values = {"time": _log_uniform(random, 0.05, 3.0), "gain": float(random.normal())}
             fastest = max(fastest, 1.0 / values["time"])
         elif kind is Oscillator:
             values = {
-                "frequency": _log(random, 0.5, 10.0),
+                "frequency": _log_uniform(random, 0.5, 10.0),
                 "ratio": float(random.choice([0.05, 0.3, 1.0])),
             }
             fastest = max(fastest, values["frequency"])
@@ -206,17 +207,17 @@ def _chain(random: Random) -> Drawn:
         links.append((before, f"b{i}.u"))
         before = f"b{i}.y"
     until = float(random.choice([2.0, 6.0, 20.0]))
-    step = max(_log(random, 0.005, 0.3) / fastest, until / 3000)
-    return Drawn("chain", parts, links, until, step)
+    step = max(_log_uniform(random, 0.005, 0.3) / fastest, until / 3000)
+    return DrawnCoupling("chain", parts, links, until, step)
 
 
-def _control(random: Random) -> Drawn:
+def _control(random: Random) -> DrawnCoupling:
     """A continuous controller around one to three blocks."""
     parts: dict[str, Any] = {
         "regulator": (
             Regulator,
             {
-                "kp": _log(random, 0.3, 3.0),
+                "kp": _log_uniform(random, 0.3, 3.0),
                 "ki": float(random.choice([0.0, 0.5])),
                 "reference": float(random.uniform(0.5, 2)),
                 "frequency": float(random.choice([0.0, 0.7])),
@@ -225,37 +226,37 @@ def _control(random: Random) -> Drawn:
     }
     links, before, fastest = [], "regulator.u", 1.0
     for i in range(int(random.integers(1, 4))):
-        time = _log(random, 0.1, 2.0) / (1.0 + 4.0 * i)
+        time = _log_uniform(random, 0.1, 2.0) / (1.0 + 4.0 * i)
         parts[f"b{i}"] = (Lag, {"time": time, "start_x": float(random.normal())})
         fastest = max(fastest, 1.0 / time)
         links.append((before, f"b{i}.u"))
         before = f"b{i}.y"
     links.append((before, "regulator.y"))
     until = float(random.choice([3.0, 10.0]))
-    step = max(_log(random, 0.01, 0.3) / fastest, until / 3000)
-    return Drawn("control", parts, links, until, step)
+    step = max(_log_uniform(random, 0.01, 0.3) / fastest, until / 3000)
+    return DrawnCoupling("control", parts, links, until, step)
 
 
-def _sampled(random: Random) -> Drawn:
+def _sampled(random: Random) -> DrawnCoupling:
     """A sampled controller and a plant of one or two blocks."""
     period, exchanges = float(random.choice([0.05, 0.1, 0.2])), int(random.choice([1, 2, 5]))
     parts: dict[str, Any] = {
         "controller": (
             sampler_of(period),
-            {"kp": _log(random, 0.3, 2.0), "reference": float(random.uniform(0.5, 2))},
+            {"kp": _log_uniform(random, 0.3, 2.0), "reference": float(random.uniform(0.5, 2))},
         ),
-        "plant": (Lag, {"time": _log(random, 0.3, 2.0), "start_x": float(random.normal())}),
+        "plant": (Lag, {"time": _log_uniform(random, 0.3, 2.0), "start_x": float(random.normal())}),
     }
     links = [("controller.u", "plant.u")]
     if random.random() < 0.5:
-        parts["sensor"] = (Lag, {"time": _log(random, 0.05, 0.5)})
+        parts["sensor"] = (Lag, {"time": _log_uniform(random, 0.05, 0.5)})
         links += [("plant.y", "sensor.u"), ("sensor.y", "controller.y")]
     else:
         links.append(("plant.y", "controller.y"))
-    return Drawn("sampled", parts, links, float(random.choice([4.0, 10.0])), period / exchanges)
+    return DrawnCoupling("sampled", parts, links, float(random.choice([4.0, 10.0])), period / exchanges)
 
 
-def _relay(random: Random) -> Drawn:
+def _relay(random: Random) -> DrawnCoupling:
     """A relay with hysteresis, a heater and a room."""
     low = float(random.uniform(0.3, 0.5))
     parts: dict[str, Any] = {
@@ -267,20 +268,20 @@ def _relay(random: Random) -> Drawn:
                 "power": float(random.uniform(1.0, 2.0)),
             },
         ),
-        "heater": (Lag, {"time": _log(random, 0.1, 0.5)}),
-        "room": (Lag, {"time": _log(random, 0.5, 2.0), "start_x": 0.0}),
+        "heater": (Lag, {"time": _log_uniform(random, 0.1, 0.5)}),
+        "room": (Lag, {"time": _log_uniform(random, 0.5, 2.0), "start_x": 0.0}),
     }
     links = [("relay.u", "heater.u"), ("heater.y", "room.u"), ("room.y", "relay.y")]
     until = float(random.choice([5.0, 10.0]))
-    return Drawn("relay", parts, links, until, _log(random, 0.002, 0.05))
+    return DrawnCoupling("relay", parts, links, until, _log_uniform(random, 0.002, 0.05))
 
 
-def _clutch(random: Random) -> Drawn:
+def _clutch(random: Random) -> DrawnCoupling:
     """Two shafts and a clutch that is pressed on the way."""
     until = float(random.choice([4.0, 8.0]))
-    width = _log(random, 0.05, 0.5)
-    light = _log(random, 0.2, 1.0)
-    torque = _log(random, 1.0, 5.0)
+    width = _log_uniform(random, 0.05, 0.5)
+    light = _log_uniform(random, 0.2, 1.0)
+    torque = _log_uniform(random, 1.0, 5.0)
     parts: dict[str, Any] = {
         "motor": (
             Inertia,
@@ -291,14 +292,17 @@ def _clutch(random: Random) -> Drawn:
                 "start_w": float(random.uniform(0, 5)),
             },
         ),
-        "load": (Inertia, {"inertia": _log(random, 0.5, 3.0), "drag": float(random.uniform(0.05, 0.5))}),
+        "load": (
+            Inertia,
+            {"inertia": _log_uniform(random, 0.5, 3.0), "drag": float(random.uniform(0.05, 0.5))},
+        ),
         "clutch": (
             Clutch,
             {
                 "torque": torque,
                 "width": width,
-                "begin": float(random.uniform(0.2, 0.6)) * until,
-                "rise": _log(random, 0.02, 0.3),
+                "pressed_at": float(random.uniform(0.2, 0.6)) * until,
+                "rise": _log_uniform(random, 0.02, 0.3),
             },
         ),
     }
@@ -309,23 +313,29 @@ def _clutch(random: Random) -> Drawn:
         ("clutch.on2", "load.torque"),
     ]
     rate = torque / width / light
-    return Drawn("clutch", parts, links, until, max(_log(random, 0.02, 0.5) / rate, until / 4000))
+    return DrawnCoupling(
+        "clutch", parts, links, until, max(_log_uniform(random, 0.02, 0.5) / rate, until / 4000)
+    )
 
 
-def _play(random: Random) -> Drawn:
+def _play(random: Random) -> DrawnCoupling:
     """Two masses and a spring with play between, one of them on a spring."""
-    k = _log(random, 2.0, 100.0)
+    k = _log_uniform(random, 2.0, 100.0)
     parts: dict[str, Any] = {
         "a": (
             Mass,
-            {"mass": _log(random, 0.5, 2.0), "start_x": 0.0, "start_v": float(random.uniform(0.5, 2))},
+            {
+                "mass": _log_uniform(random, 0.5, 2.0),
+                "start_x": 0.0,
+                "start_v": float(random.uniform(0.5, 2)),
+            },
         ),
-        "b": (Mass, {"mass": _log(random, 0.5, 2.0), "start_x": 0.0}),
+        "b": (Mass, {"mass": _log_uniform(random, 0.5, 2.0), "start_x": 0.0}),
         "gap": (
             Spring,
             {"stiffness": k, "damping": 0.1 * math.sqrt(k), "play": float(random.uniform(0.05, 0.3))},
         ),
-        "hold": (Spring, {"stiffness": _log(random, 0.5, 5.0), "damping": 0.2}),
+        "hold": (Spring, {"stiffness": _log_uniform(random, 0.5, 5.0), "damping": 0.2}),
     }
     links = [
         ("a.x", "gap.x1"),
@@ -336,18 +346,22 @@ def _play(random: Random) -> Drawn:
         ("gap.on2", "b.left"),
     ]
     links += [("b.x", "hold.x1"), ("b.v", "hold.v1"), ("hold.on1", "b.right")]
-    return Drawn(
-        "play", parts, links, float(random.choice([3.0, 8.0])), _log(random, 0.005, 0.2) / math.sqrt(2 * k)
+    return DrawnCoupling(
+        "play",
+        parts,
+        links,
+        float(random.choice([3.0, 8.0])),
+        _log_uniform(random, 0.005, 0.2) / math.sqrt(2 * k),
     )
 
 
-def _pulled(random: Random) -> Drawn:
-    """Oscillators of van der Pol."""
+def _pulled(random: Random) -> DrawnCoupling:
+    """Two oscillators of van der Pol that pull at each other."""
     parts: dict[str, Any] = {
         n: (
-            Oregon,
+            VanDerPol,
             {
-                "mu": _log(random, 0.3, 4.0),
+                "mu": _log_uniform(random, 0.3, 4.0),
                 "pull": float(random.uniform(0.1, 1.0)),
                 "start_x": float(random.normal()),
                 "start_v": 0.5,
@@ -356,10 +370,12 @@ def _pulled(random: Random) -> Drawn:
         for n in ("one", "two")
     }
     links = [("one.x", "two.other"), ("two.x", "one.other")]
-    return Drawn("pulled", parts, links, float(random.choice([5.0, 15.0])), _log(random, 0.005, 0.1))
+    return DrawnCoupling(
+        "pulled", parts, links, float(random.choice([5.0, 15.0])), _log_uniform(random, 0.005, 0.1)
+    )
 
 
-DRAWN: dict[str, Callable[[Random], Drawn]] = {
+DRAW_FUNCTIONS: dict[str, Callable[[Random], DrawnCoupling]] = {
     "stiff": _stiff,
     "chain": _chain,
     "control": _control,
@@ -369,14 +385,16 @@ DRAWN: dict[str, Callable[[Random], Drawn]] = {
     "play": _play,
     "pulled": _pulled,
 }
-KINDS = tuple(DRAWN)
+KINDS = tuple(DRAW_FUNCTIONS)
 
 
-def draw(seed: int) -> Drawn:
+def draw(seed: int) -> DrawnCoupling:
     """The coupling of this number; kinds take turns, all else is random."""
     random = np.random.default_rng(seed)
-    drawn = DRAWN[KINDS[seed % len(KINDS)]](random)
-    count = len(ALGORITHMS) - GOING_BACK if drawn.kind in ("sampled", "relay") else len(ALGORITHMS)
+    drawn = DRAW_FUNCTIONS[KINDS[seed % len(KINDS)]](random)
+    count = (
+        len(ALGORITHMS) - ALGORITHMS_WITH_ROLLBACK if drawn.kind in ("sampled", "relay") else len(ALGORITHMS)
+    )
     drawn.algorithm, drawn.options = ALGORITHMS[int(random.integers(count))]
     drawn.step = drawn.until / math.ceil(drawn.until / drawn.step - 1e-9)
     return drawn

@@ -4,8 +4,8 @@
 
 Masses, pendula, circuits, linear networks, predators with prey, quarter cars, servo drives and walls, drawn
 at random (`known_couplings`), stable and not, under all algorithms. Cases below 320 were there to choose the
-constants of `coupling_error` and `verified_coupling`; those from 1000 on judge. A bar is too small when the
-largest error of its output in the run is larger; a case counts as covered when none of its bars is.
+constants of `coupling_error` and `verified_coupling`; those from 1000 on test them. A bar is too small when
+the largest error of its output in the run is larger; a case counts as covered when none of its bars is.
 """
 
 from __future__ import annotations
@@ -24,12 +24,10 @@ from known_couplings import KINDS, draw  # noqa: E402
 
 import cosim  # noqa: E402
 
-SMALLEST = 1e-9
+SMALLEST_ERROR = 1e-9
 """Errors below this part of the range are those of the participants and of rounding."""
-
-
 CLEARLY_FINE = 0.002
-"""Part of the range: a fifth of the limit for the verdict "fine"."""
+"""An error relative to the range: a fifth of the limit for the verdict "fine"."""
 
 
 class Judged(NamedTuple):
@@ -46,7 +44,7 @@ class Judged(NamedTuple):
 
 
 def check_bars(seed: int) -> Judged | None:
-    """The judged outputs of one case; None if it does not run to its end."""
+    """The bars and errors of one case; None if its run fails or it has no connections."""
     case = draw(seed)
     loop = case.loop()
     try:
@@ -70,13 +68,13 @@ def ratios(cases: list[Judged], verified: bool = False) -> list[np.ndarray]:
     """Bars over true errors, for each case."""
     of_cases = []
     for case in cases:
-        errors = np.maximum(case.true, SMALLEST * np.array(case.ranges))
+        errors = np.maximum(case.true, SMALLEST_ERROR * np.array(case.ranges))
         of_cases.append(np.array(case.verified if verified else case.bars) / errors)
     return of_cases
 
 
 def figures(cases: list[Judged], verified: bool = False) -> dict[str, float]:
-    """The share of bars that hold, and their excess."""
+    """The share of bars that hold, and by how much they exceed the errors, by column."""
     of_cases = ratios(cases, verified)
     of_connections = np.concatenate(of_cases)
     least = [np.min(of_case) for of_case in of_cases]

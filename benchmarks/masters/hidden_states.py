@@ -13,18 +13,18 @@ from cosim_fmu.testing.linear_participant import LinearParticipant
 
 
 class HiddenSystem(SystemParticipant):
-    """A system that lists no states; no other one runs in its place unasked."""
+    """A system that lists no states, and of which the master cannot make a second one."""
 
     def describe(self) -> kit.ParticipantDescription:
         """Without states."""
         return replace(super().describe(), states=())
 
     def repeated(self) -> None:
-        """None, as of FMUs of other tools."""
+        """None: the master cannot make a second one, as it cannot of FMUs of other tools."""
 
 
 class HiddenLinear(LinearParticipant):
-    """Inputs and outputs alone."""
+    """A linear participant that describes inputs and outputs, and no states."""
 
     def describe(self) -> kit.ParticipantDescription:
         """Without states."""
@@ -38,7 +38,7 @@ class HiddenLinear(LinearParticipant):
         )
 
 
-def hidden_loop(case: known_couplings.KnownCoupling | drawn_systems.Drawn) -> CoSimulation:
+def hidden_loop(case: known_couplings.KnownCoupling | drawn_systems.DrawnCoupling) -> CoSimulation:
     """The co-simulation of a case, with participants that hide their states."""
     loop = case.loop()
     parts = dict(loop.participants)

@@ -28,7 +28,7 @@ STEP_CALL: Any = ctypes.CFUNCTYPE(ctypes.c_int32, WORD, REAL, REAL, *[WORD] * 5)
 
 
 class Called:
-    """An isolated FMU by its functions of C."""
+    """An isolated FMU, called by the functions of C that compiled code uses."""
 
     def __init__(self, fmu: Path) -> None:
         self.part = ProcessParticipant(fmu)
@@ -47,8 +47,8 @@ class Called:
         self._begin(self._instance, begin, STEP, 1, 0, 0, 0, 0)
 
     def finish(self, begin: float) -> None:
-        at = self._flags.ctypes.data
-        if self._step(self._instance, begin, STEP, 1, at, at + 8, at + 16, at + 24) != 0:
+        flags = self._flags.ctypes.data
+        if self._step(self._instance, begin, STEP, 1, flags, flags + 8, flags + 16, flags + 24) != 0:
             raise SystemExit("a step took longer than 20 ms: the machine is too busy")
         self._get(self._instance, 0, 1, self._values.ctypes.data + 8, 1)
 

@@ -80,7 +80,7 @@ class KnownCoupling:
 
 
 class Problem(NamedTuple):
-    """What a coupling is without a master, with the end of its run (s) and its fastest rate (per s)."""
+    """A coupling that no algorithm has been chosen for; the end of its run (s), its fastest rate (1/s)."""
 
     make: Callable[[bool], Mapping[str, Any]]
     links: Links

@@ -27,7 +27,9 @@ UNTIL = 2.0
 STEPS = [0.1 * 0.5**i for i in range(6)]
 TOLERANCES = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6]
 STARTED = ", started"
+"""Ends the name of an algorithm whose error is that after the first four steps."""
 TIGHT = {"tolerance": 1e-12, "absolute_tolerance": 1e-13}
+"""Options with which iterations converge to rounding."""
 FIXED: dict[str, tuple[str, dict[str, Any]]] = {
     "jacobi": ("jacobi", {}),
     "jacobi, linear": ("jacobi", {"extrapolation": 1}),

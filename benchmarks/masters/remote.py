@@ -2,8 +2,8 @@
 
 Run it with ``python benchmarks/masters/remote.py``. A server is started on this machine; over the
 loopback the network itself takes nothing, so what is left is the worst ratio there is. The bare round trip
-is that of a program in C (`round_trip.c`). Runs take turns; each figure is the least of pieces of a run,
-behind the first 2,000 steps, in which the server has not loaded compiled code yet.
+is that of a program in C (`round_trip.c`). Runs take turns. A run is timed in pieces of some hundred steps,
+of which the fastest counts; the first 2,000 steps are left out, since the server loads compiled code then.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ from node_fmu import make_node
 from cosim_fmu import CoSimulation, ProcessParticipant
 from cosim_master.exchange.compiled_loop import CompiledLoop
 
-SERVE = "from cosim.cli import main; import sys; sys.exit(main())"
-TURNS, STEPS, STEP, LOADED, PIECE = 3, 30_000, 1e-3, 2000, 100
-"""Turns, steps of a run, their length (s), steps that do not count, and steps of a piece that counts."""
+SERVER_PROGRAM = "from cosim.cli import main; import sys; sys.exit(main())"
+TURNS, STEPS, STEP = 3, 30_000, 1e-3
+"""Turns, steps of a run, and their length (s)."""
+FIRST_STEPS, PIECE = 2000, 100
+"""Steps that are left out, and the fewest steps of a piece that counts."""
 BYTES = 64
 """Bytes of the message of one participant with one input."""
 
@@ -56,7 +58,7 @@ def ring(parts: dict[str, Any]) -> float:
     def timed(self: CompiledLoop, first: int, most: int | None = None) -> int:
         begun = time.perf_counter()
         last = run(self, first, most)
-        if first >= LOADED and last - first >= PIECE:
+        if first >= FIRST_STEPS and last - first >= PIECE:
             pieces.append((last - first, time.perf_counter() - begun))
         return last
 
@@ -77,7 +79,7 @@ def main() -> None:
     (folder / "token").touch(mode=0o600)
     (folder / "token").write_text(secrets.token_hex(32))
     os.environ["COSIM_TOKEN_FILE"] = str(folder / "token")
-    words = [sys.executable, "-c", SERVE, "serve", "--port", "0"]
+    words = [sys.executable, "-c", SERVER_PROGRAM, "serve", "--port", "0"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         assert server.stdout is not None
         host = f"tcp://127.0.0.1:{int(server.stdout.readline().rpartition(':')[2])}"

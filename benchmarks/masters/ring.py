@@ -3,12 +3,13 @@
     python benchmarks/masters/ring.py [--sizes 2 10 100 1000] [--plot cost.png]
     python benchmarks/masters/ring.py --algorithms [--sizes 10 100]
 
-Ours and others in one run. Each FMU is ``node.c``: x' = u - x by one explicit Euler step, a few nanoseconds.
-The first starts at 2, the others at 1. The systems are that equation with integrators.explicit_euler; what
-their steps take without a master is measured by the way (one Simulator, all steps in one call). The time is
-that of the loop over the communication steps, without instantiation, divided by steps and FMUs; the smallest
-of `--rounds` runs counts. With `--algorithms` it is divided by exchanges and FMUs, what the FMUs' own
-functions take included: saving, restoring and freeing a state, too, where an algorithm goes back.
+Cosim and other masters in one run. Each FMU is ``node.c``: x' = u - x by one explicit Euler step, which takes
+a few nanoseconds. The first starts at 2, the others at 1. The systems have that equation, and
+integrators.explicit_euler; their steps without a master are measured as well (one Simulator, all steps in one
+call). The time is that of the loop over the communication steps, without instantiation, divided by steps and
+FMUs; the smallest of `--rounds` runs counts. With `--algorithms` it is divided by exchanges and FMUs; it
+includes the FMUs' own functions, also those that save, restore and free a state where an algorithm repeats
+steps.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from cosim_fmu import CoSimulation, SystemParticipant  # noqa: E402
 
 STEP = 1e-3
 CALLS = 4_000_000
-"""Steps times FMUs of one run, about."""
+"""About the number of steps times FMUs in one run."""
 
 
 class Measured(NamedTuple):
@@ -56,7 +57,7 @@ def ours(path: Path, count: int, steps: int, shape: str, record: list[str] | Non
 
 
 def systems(path: Path, count: int, steps: int) -> Measured:
-    """A ring of systems of ours; `path` is not used."""
+    """A ring of systems; `path` is not used."""
     system = node().build()
     parts = {
         f"n{i}": SystemParticipant(system, "integrators.explicit_euler", fixed_step=STEP)
@@ -148,7 +149,7 @@ ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
     "jacobi, correction = bonds": ("jacobi", {"correction": "bonds"}),
     "adaptive, control = energy": ("adaptive", {"tolerance": 1e-6, "control": "energy"}),
 }
-"""The last two over pairs with a power bond each, in place of rings."""
+"""Algorithm and options by name; the last two run pairs with a power bond each, in place of rings."""
 
 
 def time_of_exchange(path: Path, count: int, steps: int, algorithm: str, options: dict[str, Any]) -> float:
@@ -167,7 +168,7 @@ def time_of_exchange(path: Path, count: int, steps: int, algorithm: str, options
     assert result.statistics["loop"] == "compiled", result.statistics["loop"]
     figures = result.statistics["algorithm"]
     repeated = figures.get("iterations", 0) + figures.get("rejected", 0)
-    # iterations of adaptive come on top of its exchanges, those of the others are all that there are
+    # adaptive counts its iterations besides its exchanges; for others each iteration is an exchange
     exchanges = figures["exchanges"] + repeated if "exchanges" in figures else max(steps, repeated)
     return float(result.statistics["stepping_time"] / exchanges / count * 1e6)
 
@@ -180,9 +181,9 @@ def by_algorithm(path: Path, sizes: list[int], rounds: int) -> dict[str, dict[in
             steps = max(100, CALLS // 4 // count)
             times = [time_of_exchange(path, count, steps, algorithm, options) for _ in range(rounds)]
             table.setdefault(name, {})[count] = min(times)
-    for name, run in OTHERS_OF_ALGORITHMS.items():
+    for name, run in OTHERS_WITH_ALGORITHMS.items():
         for count in sizes:
-            steps = max(20, CALLS // SLOW[name] // count)
+            steps = max(20, CALLS // FEWER_STEPS[name] // count)
             try:
                 seconds = min(run(path, count, steps).seconds for _ in range(rounds))
             except PeerError as error:
@@ -205,9 +206,9 @@ OTHERS: dict[str, Callable[[Path, int, int], Measured]] = {
     "libcosim": peer("libcosimpy", "ring_libcosim.py"),
     "CoFMUPy": peer("cofmupy", "ring_cofmupy.py"),
 }
-OTHERS_OF_ALGORITHMS = {name: run for name, run in OTHERS.items() if name != "CoFMUPy"}
-SLOW = {"Ecos": 4, "fmpy in a Python loop": 100, "libcosim": 100, "CoFMUPy": 1000}
-"""The fraction of the steps that slow programs make, which would take minutes otherwise."""
+OTHERS_WITH_ALGORITHMS = {name: run for name, run in OTHERS.items() if name != "CoFMUPy"}
+FEWER_STEPS = {"Ecos": 4, "fmpy in a Python loop": 100, "libcosim": 100, "CoFMUPy": 1000}
+"""Slow programs make only one step out of so many: all would take minutes."""
 
 
 def exact(count: int, steps: int) -> float:
@@ -246,7 +247,7 @@ def by_master(path: Path, sizes: list[int], rounds: int) -> dict[str, dict[int, 
     table: dict[str, dict[int, float]] = {}
     for count in sizes:
         for name, run in {**OURS, **OTHERS}.items():
-            steps = max(20, max(100, CALLS // count) // SLOW.get(name, 1))
+            steps = max(20, max(100, CALLS // count) // FEWER_STEPS.get(name, 1))
             try:
                 runs = [run(path, count, steps) for _ in range(rounds)]
             except PeerError as error:

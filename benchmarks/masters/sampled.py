@@ -4,8 +4,8 @@
 
 A linear system of one to three states and a controller (P, PI or PID) that looks at it every so often and
 holds its output, which it says is discrete. Its clock ticks at each exchange, or at every second or fifth; it
-answers at the end of the exchange in which it ticks, as seen from the master, or ticked where that began.
-None of the cases was there when the estimate was written.
+answers at the end of the exchange in which it ticks, or (`early`) has ticked where that exchange began. The
+estimate was written without these cases.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
     ("interface_newton", {}),
     ("adaptive", {"tolerance": 1e-3}),
 ]
-EXACT = 1e-9
+SMALLEST_ERROR = 1e-9
 """An error below this part of the range counts as zero."""
 ROUNDING = 1e-6
-"""A tick, over its period."""
+"""How much a tick may miss its time by rounding, relative to its period."""
 
 
 class Law(NamedTuple):
@@ -49,7 +49,7 @@ class Law(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The memory of the controller: output, integral, input, the input at the last tick, and the ticks."""
+    """The memory of the controller: output, integral, inputs at the last tick and now, number of ticks."""
 
     u: float = 0.0
     integral: float = 0.0
@@ -85,7 +85,7 @@ class Sampled(cosim.Participant):
             self._memory = self._memory._replace(y=float(values[0]))
 
     def step(self, time: float, size: float) -> float:
-        """Ticks on the way; those that count from the end of a step begin with the first period."""
+        """Make the ticks of this step; the first one is at 0 if they are early, else a period later."""
         while True:
             memory = self._memory
             periods_ahead = (time + size) / self.law.period - memory.ticks - (not self.early)
@@ -126,7 +126,7 @@ class Plant(NamedTuple):
     start: Vector
 
 
-class Judged(NamedTuple):
+class JudgedCase(NamedTuple):
     """A case: true error and bar of the plant's output, over its range."""
 
     seed: int
@@ -138,7 +138,7 @@ class Judged(NamedTuple):
     verdict: str
 
 
-def check_bars(seed: int) -> Judged:
+def check_bars(seed: int) -> JudgedCase:
     """The case of this number."""
     random = np.random.default_rng(seed)
     early, exchanges = bool(random.integers(2)), int(random.choice([1, 2, 5]))
@@ -163,7 +163,7 @@ def check_bars(seed: int) -> Judged:
     y, bar = exact(system, law, early, result.time), result.coupling["plant.y"]
     scale = float(np.ptp(y))
     true = float(np.abs(result["plant.y"] - y).max()) / scale
-    return Judged(seed, early, algorithm, exchanges, true, bar.error / scale, result.coupling.verdict)
+    return JudgedCase(seed, early, algorithm, exchanges, true, bar.error / scale, result.coupling.verdict)
 
 
 def _plant(random: np.random.Generator) -> Plant:
@@ -178,7 +178,7 @@ def _plant(random: np.random.Generator) -> Plant:
 
 
 def exact(plant: Plant, law: Law, early: bool, times: Vector) -> Vector:
-    """The plant's output where the controller answers at once."""
+    """The plant's output, if the controller answered each tick at once."""
     size = plant.start.size
     held_input = np.zeros((size + 1, size + 1))  # of the plant's states, then its input
     held_input[:size, :size], held_input[:size, size:] = plant.a, plant.b
@@ -203,7 +203,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with ProcessPoolExecutor(arguments.processes) as pool:
         judged = list(pool.map(check_bars, range(arguments.cases), chunksize=5))
-    with_error = [case for case in judged if case.true > EXACT]
+    with_error = [case for case in judged if case.true > SMALLEST_ERROR]
     print("| cases | number | bars hold | median of bar over error | unknown |")
     print("|---" * 5 + "|")
     groups = {
@@ -215,7 +215,7 @@ def main() -> None:
         over = np.array([case.bar / case.true for case in cases])
         unknown = sum(case.verdict == "unknown" for case in cases)
         print(f"| {name} | {over.size} | {np.mean(over >= 1.0):.3f} | {np.median(over):.2g} | {unknown} |")
-    without_error = [case for case in judged if case.true <= EXACT]
+    without_error = [case for case in judged if case.true <= SMALLEST_ERROR]
     for several in (False, True):
         cases = [case for case in without_error if (case.exchanges > 1) == several]
         bars = [case.bar for case in cases] or [0.0]

@@ -1,11 +1,11 @@
-"""Bars of everything that is recorded, against the truth, over couplings that are drawn at random.
+"""Error bars of everything that is recorded, over couplings that are drawn at random.
 
     python benchmarks/masters/verdicts.py [--cases 480] [--first 1000] [--hidden] [--verify]
 
-The kinds of `known_couplings`, solved exactly, and of `drawn_systems`, solved by the same parts in one model.
-A bar holds when the largest error of its output in the run is not above it. Errors below `SMALLEST` of the
-range are those of the participants' own integration, and count as that. With ``--hidden`` participants hide
-their states and run once, as many FMUs do.
+The couplings of `known_couplings` have known solutions; those of `drawn_systems` are compared with the same
+parts in one model. A bar holds when the largest error of its output in the run is not above it. Smaller
+errors than `SMALLEST_ERROR` are those of the participants' own integration: they count as that. With
+``--hidden`` participants hide their states and run once, as many FMUs do.
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ from hidden_states import hidden_loop  # noqa: E402
 
 import cosim  # noqa: E402
 
-SMALLEST = 2e-8
-FINE = 0.01
-"""Part of the range: the limit for the verdict "fine"."""
+SMALLEST_ERROR = 2e-8
+"""The smallest error that counts, relative to the range of its output."""
+FINE_ERROR = 0.01
+"""The limit for the verdict "fine", relative to the range."""
 
 
-class Judged(NamedTuple):
+class JudgedOutput(NamedTuple):
     """An output of a case.
 
     Attributes
     ----------
-    kind : str
-    seed : int
+    kind, seed : str, int
+        Of the case.
     name : str
     true, bar, scale : float
+        Its largest error in the run, its error bar, and its range.
     verdict, advice, how : str
         Of the whole run.
     jumps : bool
@@ -60,24 +62,24 @@ class Judged(NamedTuple):
     @property
     def ratio(self) -> float:
         """Bar over error."""
-        floor = SMALLEST * self.scale
+        floor = SMALLEST_ERROR * self.scale
         return max(self.bar, floor) / max(self.true, floor)
 
 
-Case = known_couplings.KnownCoupling | drawn_systems.Drawn
+Case = known_couplings.KnownCoupling | drawn_systems.DrawnCoupling
 
 
 def draw(which: str, seed: int) -> Case:
-    """A case whose solution is "known", or one that is "drawn" of systems."""
+    """The case with this number from `known_couplings` ("known") or from `drawn_systems` ("drawn")."""
     return known_couplings.draw(seed) if which == "known" else drawn_systems.draw(seed)
 
 
-def check_verdicts(which: str, seed: int, verify: bool = False, hidden: bool = False) -> list[Judged]:
+def check_verdicts(which: str, seed: int, verify: bool = False, hidden: bool = False) -> list[JudgedOutput]:
     """The outputs of one case; nothing where the run does not come to its end."""
     return check_case(draw(which, seed), seed, verify, hidden)
 
 
-def check_case(case: Case, seed: int, verify: bool = False, hidden: bool = False) -> list[Judged]:
+def check_case(case: Case, seed: int, verify: bool = False, hidden: bool = False) -> list[JudgedOutput]:
     """The outputs of a case that may have been changed, judged as in `check_verdicts`."""
     loop = hidden_loop(case) if hidden else case.loop()
     try:
@@ -91,10 +93,10 @@ def check_case(case: Case, seed: int, verify: bool = False, hidden: bool = False
         name = signal.name
         if name in truth and name in result and signal.scale > 0.0:
             difference = result[name] - np.transpose(truth[name])
-            # a row alone at a tick may show either side of it
+            # the only row at a tick may show either side of it
             error = float(np.abs(np.atleast_2d(difference)).min(axis=0).max())
             judged.append(
-                Judged(
+                JudgedOutput(
                     kind=case.kind,
                     seed=seed,
                     name=name,
@@ -110,8 +112,8 @@ def check_case(case: Case, seed: int, verify: bool = False, hidden: bool = False
     return judged
 
 
-def figures(outputs: list[Judged]) -> dict[str, float]:
-    """The share of bars that hold, and their width."""
+def figures(outputs: list[JudgedOutput]) -> dict[str, float]:
+    """The share of bars that hold, their ratio to errors, and how verdicts came about, by column."""
     ratios = np.array([output.ratio for output in outputs])
     return {
         "outputs": float(ratios.size),
@@ -123,7 +125,7 @@ def figures(outputs: list[Judged]) -> dict[str, float]:
     }
 
 
-def verdict_figures(outputs: list[Judged]) -> dict[str, float]:
+def verdict_figures(outputs: list[JudgedOutput]) -> dict[str, float]:
     """The share of cases with the verdict "fine" that are fine, and of fine cases with that verdict."""
     worst: dict[tuple[str, int], float] = {}
     for output in outputs:
@@ -131,8 +133,10 @@ def verdict_figures(outputs: list[Judged]) -> dict[str, float]:
             case = output.kind, output.seed
             worst[case] = max(worst.get(case, 0.0), output.true / output.scale)
     verdicts = {(output.kind, output.seed): output.verdict for output in outputs}
-    called_fine = [error <= FINE for case, error in worst.items() if verdicts[case] == "fine"]
-    with_small_error = [verdicts[case] == "fine" for case, error in worst.items() if error <= 0.2 * FINE]
+    called_fine = [error <= FINE_ERROR for case, error in worst.items() if verdicts[case] == "fine"]
+    with_small_error = [
+        verdicts[case] == "fine" for case, error in worst.items() if error <= 0.2 * FINE_ERROR
+    ]
     return {
         "fine is fine": float(np.mean(called_fine)),
         "an error below 0.2 % is called fine": float(np.mean(with_small_error)),
@@ -140,7 +144,7 @@ def verdict_figures(outputs: list[Judged]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print how often bars hold, and what verdicts are worth."""
+    """Print how often bars hold, and how often the verdict "fine" is right."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=480)
     parser.add_argument("--first", type=int, default=1000)
@@ -151,7 +155,7 @@ def main() -> None:
     arguments = parser.parse_args()
     print("| kind | outputs | hold | median of bar over error | 90 of 100 below | known | second run |")
     print("|---" * 7 + "|")
-    outputs: list[Judged] = []
+    outputs: list[JudgedOutput] = []
     numbers = range(arguments.first, arguments.first + arguments.cases // 2)
     with ProcessPoolExecutor(arguments.processes) as pool:
         for which in ("known", "drawn"):

@@ -1,5 +1,7 @@
 """The cost of a step besides its evaluations: recording, a monitor, a delay, a sampler, events.
 
+All times are processor times, the least of `RUNS` runs.
+
 Usage: python benchmarks/step/costs.py
 """
 
@@ -131,7 +133,7 @@ def engine_mount() -> cosim.System:
 
 
 def one_mass(*parts: type[cosim.Component]) -> cosim.Model:
-    """A mass on a spring, and parts beside it."""
+    """A mass on a spring, and further parts that are not connected with it."""
     model = cosim.Model("costs")
     for i, part in enumerate((Oscillator, *parts)):
         model.add(part, f"p{i}")
@@ -147,7 +149,7 @@ def evaluation(system: cosim.System, times: int = 20_000) -> float:
 
 
 def fixed_steps(*parts: type[cosim.Component], delay: bool = False, monitor: Any = None) -> float:
-    """CPU time of a step of RK4 (1 ms) of one mass and what is beside it, s."""
+    """CPU time of a step of RK4 (1 ms) of one mass and the further parts, s."""
     model = one_mass(*parts)
     if delay:
         model.add("measures.delay", "late", source="p0.x", delay=0.05)
@@ -162,7 +164,7 @@ def fixed_steps(*parts: type[cosim.Component], delay: bool = False, monitor: Any
 
 
 def first_step(run: Callable[[], Any], runs: int = 1000) -> float:
-    """CPU time from a call to the first step of its run, s: the median of many, without those at first."""
+    """CPU time from a call to the first step of its run, s: the median of many calls, without early ones."""
     took: list[float] = []
     began = math.nan
     call = CompiledStep.call
@@ -185,7 +187,7 @@ def first_step(run: Callable[[], Any], runs: int = 1000) -> float:
 
 
 def with_events(model: cosim.Model, until: float, **options: Any) -> str:
-    """CPU time of a run of a Simulator that is made already, and how many steps and events it had."""
+    """A text with the numbers of steps and events of a run, and its CPU time without preparation."""
     system, seconds = model.build(), []
     for _ in range(RUNS):
         simulator = cosim.Simulator(system, **{"integrator": MERSON, "accuracy": 1e-6, **options})

@@ -166,7 +166,7 @@ class MethodSlots(Record):
     holds: int  # whether witnesses are held: the rates of a held one are differences
 
 
-OWN_NUMBERS = 6
+OWN_NUMBERS = 8
 OWN = width_of(StepWork)
 SETTINGS_HEADER, MEMORY_HEADER, SLOTS_HEADER = width_of(Settings), width_of(StepMemory), width_of(MethodSlots)
 WORK_HEADER = OWN + OWN_NUMBERS

@@ -1,7 +1,8 @@
 """The flow, which is the first direction: its tangents are the derivatives of the states by time.
 
 Carried over steps it misses these derivatives by the errors of the method. It is made the flow of the present
-states again where it misses them by too much, and before an event, where it says how fast a witness is.
+states again where it misses them by too much, and before an event, where it says how fast a witness is. Where
+steps show by themselves that nothing has jumped, it is evaluated only then; see `carrier.flow_goes_along`.
 """
 
 from __future__ import annotations

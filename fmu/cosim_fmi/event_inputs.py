@@ -65,9 +65,9 @@ class EventInputs:
         self.clocks.values.update({n: v for n, v in values.items() if n in clocked})
 
     def changed_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values that have to pass through event mode: changed ones, and clocks that tick.
+        """The values that have to be written in event mode: changed ones, and clocks that tick.
 
-        A clock that has fired already has passed through it at this instant.
+        Clocks that have already ticked at this instant are left out.
         """
         clocks, clocked = self._interface.clocks, self.clocks.clocked
         fired = self.clocks.fired

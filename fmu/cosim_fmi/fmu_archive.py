@@ -1,4 +1,7 @@
-"""The file of an FMU: examined as what is not trusted, unpacked into a private folder."""
+"""The file of an FMU, which is not trusted: checked, parsed, and unpacked into a private folder.
+
+First any ZIP archive, then that of an FMU, then the document with its model description.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,16 @@ import cosim
 from cosim.kit import private_folder, remove_folder, without_collection
 
 LARGEST_ARCHIVE = 4 * 2**30
+"""Bytes of all members together, unpacked."""
 MOST_MEMBERS = 100_000
 HARMLESS, LARGEST_RATIO = 128 * 2**20, 200
-"""Above this size, the ratio of unpacked to packed size is limited."""
+"""A size, bytes, above which the ratio of unpacked to packed size is limited; that ratio."""
 DAMAGES = (OSError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 """Exceptions of Python's `zipfile` for damaged members, and for a full disk."""
 
 
 def check_members(members: Sequence[zipfile.ZipInfo]) -> None:
-    """Refuse what is too large, leaves the folder that it is unpacked into, is a link, or is encrypted.
+    """Refuse members that are too large, leave the folder for unpacking, are links or encrypted.
 
     Raises
     ------
@@ -61,7 +65,7 @@ def leaves_folder(name: str) -> bool:
 
 
 def parts_of(name: str) -> list[str]:
-    """The folders of a member, and its name; what `PurePosixPath` gives, sooner.
+    """The folders of a member, and its name, as `PurePosixPath` gives them, in less time.
 
     Examples
     --------
@@ -98,9 +102,11 @@ def unpack(path: Path, members: Sequence[zipfile.ZipInfo], prefix: str) -> Path:
 
 
 LARGEST_DESCRIPTION = 256 * 2**20
+"""Bytes of modelDescription.xml."""
 VERSIONS = ("1.0", "2.0", "3.0")
+"""Supported versions of FMI."""
 INTERFACES = ("CoSimulation", "ModelExchange", "ScheduledExecution", "Implementation")
-"""Elements; the last one is that of Co-Simulation of FMI 1.0."""
+"""Elements of the interfaces; the last one is that of Co-Simulation in FMI 1.0."""
 BINARY_SUFFIXES = (".so", ".dll", ".dylib")
 
 
@@ -125,8 +131,8 @@ class FmuArchive:
                 "is a folder, needs the .fmu file itself (a ZIP archive with modelDescription.xml)"
             )
         if not self.path.is_file():
-            there = self.path.exists()
-            raise self._error("is a pipe or a device, needs a file" if there else "no such file")
+            is_there = self.path.exists()
+            raise self._error("is a pipe or a device, needs a file" if is_there else "no such file")
         try:
             with zipfile.ZipFile(self.path) as archive:
                 self._members = archive.infolist()
@@ -222,7 +228,7 @@ class FmuArchive:
         return wanted if wanted in offered else offered[0]
 
     def check_binary(self, interface: str, platform: str, suffix: str) -> None:
-        """Refuse an FMU without a library for this machine; a lone one may have another name.
+        """Refuse an FMU without a library for this machine; the only one there may have another name.
 
         Parameters
         ----------
@@ -264,14 +270,14 @@ class FmuArchive:
         return " The one for Windows runs here where wine is installed: wine = true."
 
     def _advice_on_sources(self, names: Collection[str]) -> str:
-        """The advice for an FMU with C sources alone; fmpy needs their names."""
+        """The advice for an FMU that brings C sources: fmpy compiles them where the FMU names the files."""
         if not any(name.startswith("sources/") and name.endswith((".c", ".cpp")) for name in names):
             return ""
         if self.version == "3.0":
-            is_told = "sources/buildDescription.xml" in names
+            are_named = "sources/buildDescription.xml" in names
         else:
-            is_told = self.version == "2.0" and b"<SourceFiles" in self._document
-        if is_told:
+            are_named = self.version == "2.0" and b"<SourceFiles" in self._document
+        if are_named:
             return (
                 f" It brings C sources: 'fmpy compile {self.path.name}', which needs CMake, adds the binary."
             )
@@ -317,9 +323,9 @@ class FmuArchive:
 
 
 DEEPEST = 200
-"""Elements in elements; the deepest of the standards have about ten."""
+"""Levels of elements inside each other; the standards have about ten."""
 MOST_SHOWN = 100
-"""Letters of what the reader of XML says of an encoding."""
+"""Letters that are shown of an error of the XML parser about an encoding."""
 ROOT = "fmiModelDescription"
 
 

@@ -13,9 +13,10 @@ from cosim_fmi.description.model_description import INTERVAL_FROM_FMU, PERIODIC,
 
 NOT_YET_KNOWN, CHANGED = 0, 2
 """Qualifiers of an interval, as FMI 3.0 numbers them; 1 says that it is as before."""
-ROUNDING = 1e-12
-"""By so much, s, a time near 0 may be computed too early, where its own spacing is smaller."""
-Saved = tuple[Any, Any, Any, Any, frozenset[str], frozenset[str], bool]
+EARLY = 1e-12
+"""How much too early a computed time may be, s, besides some steps of floating-point numbers."""
+SavedClocks = tuple[Any, Any, Any, Any, frozenset[str], frozenset[str], bool]
+"""Schedule, intervals, values, shown messages, ticked and fired clocks, and whether they were read."""
 
 
 class _Grid(NamedTuple):
@@ -47,7 +48,7 @@ class FmuClocks:
     clocked : mapping of str to sequence of str
         For each variable that belongs to clocks their names.
     messages : collection of str
-        Those of the variables that are binary outputs: what an update of discrete states may take away.
+        Those of the variables that are binary outputs: an update of discrete states may discard their values.
 
     Attributes
     ----------
@@ -76,9 +77,9 @@ class FmuClocks:
         self._decided_by_fmu = [n for n in self._timed if clocks[n].variability in INTERVAL_FROM_FMU]
         self._messages = messages
         self._schedule: dict[str, _Grid] = {}
-        self._intervals: dict[str, Fraction | float] = {}  # the last one that the FMU has given
+        self._intervals: dict[str, Fraction | float] = {}  # the last ones that the FMU has given
         self.ticked: set[str] = set()
-        self._ticked_before: set[str] = set()  # since the step began, before this instant
+        self._ticked_before: set[str] = set()  # since the step began, but before this instant
         self.fired: set[str] = set()
         self.active: set[str] = set()
         self.values: dict[str, Any] = {}
@@ -119,8 +120,8 @@ class FmuClocks:
         return min((grid.time for grid in self._schedule.values()), default=math.inf)
 
     def due_clocks(self, time: float) -> list[str]:
-        """Clocks that tick at this instant, which may miss the exact time of a tick by rounding."""
-        latest = time + 4.0 * math.ulp(time) + ROUNDING
+        """Clocks that tick at this instant; rounding may have put it a little before the exact time."""
+        latest = time + 4.0 * math.ulp(time) + EARLY
         return [name for name, grid in self._schedule.items() if grid.time <= latest]
 
     def activate(self, names: Iterable[str]) -> dict[str, Any]:
@@ -148,16 +149,16 @@ class FmuClocks:
         self.active |= set(active)
         self._tick(active)
 
-    def belonging(self) -> list[str]:
+    def ticking_messages(self) -> list[str]:
         """Names of the messages whose clocks tick in this pass through event mode."""
         return [name for name in self._messages if self.active.intersection(self.clocked[name])]
 
     def message(self, name: str) -> bytes | None:
-        """A message as it was when its clock ticked last, empty before; None for what is none."""
+        """A message as it was when its clock ticked last, empty before; None for another variable."""
         return self.shown.get(name, b"") if name in self._messages else None
 
     def _tick(self, names: Sequence[str]) -> None:
-        """Enter ticks; those that were read already are over."""
+        """Add ticks; earlier ones that have been read already are over."""
         if names and self._is_read:
             self.ticked, self._is_read = set(), False
         self.ticked |= set(names)
@@ -219,12 +220,12 @@ class FmuClocks:
             self.ticked = set()
         self._is_read = False
 
-    def save(self) -> Saved:
-        """The changing part of the clocks."""
+    def save(self) -> SavedClocks:
+        """The state of the clocks."""
         ticks = frozenset(self.ticked), frozenset(self.fired), self._is_read
         return dict(self._schedule), dict(self._intervals), dict(self.values), dict(self.shown), *ticks
 
-    def restore(self, saved: Saved) -> None:
+    def restore(self, saved: SavedClocks) -> None:
         """Restore the clocks."""
         schedule, intervals, values, shown, ticked, fired, self._is_read = saved
         self._schedule, self._intervals = dict(schedule), dict(intervals)
@@ -236,5 +237,5 @@ def _exact(time: Fraction | float) -> Fraction:
     """The rational number that a time stands for: 1/10 for the double 0.1."""
     try:
         return exact_quantity(time, "s")
-    except ValueError:  # a UnitError: it has no resolution of 64 bits
+    except ValueError:  # no fraction with a resolution of 64 bits is close enough
         return Fraction(time)

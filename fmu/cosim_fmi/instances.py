@@ -1,4 +1,4 @@
-"""Instances of FMUs: files that are open, instances kept for the next run, saved states."""
+"""The life of FMUs in this process: saved states, instances kept for the next run, unpacked files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FmuState:
     owner : object
         The participant.
     more : object
-        The memory of the participant that belongs to it.
+        What the participant itself has saved beside it.
     free : callable
         Gives the memory back; does nothing the second time.
     """
@@ -54,6 +54,7 @@ class FmuState:
 
 
 def _free_state(instance: FmuInstance, saved: SavedState) -> None:
+    """Free a saved state; an error is kept in `FmuInstance.untold`, since a finalizer cannot raise it."""
     if instance.component and instance.mode != modes.FATAL and saved.pointer:
         try:
             instance.free_state(saved)
@@ -184,9 +185,7 @@ class KeptInstance:
         """
         self.discard()
         self._instance, self._unpacked, self._made_for = instance, unpacked, made_for
-        self._free = weakref.finalize(
-            self, _free_instance, instance
-        )  # at exit before the library is unloaded
+        self._free = weakref.finalize(self, _free_instance, instance)  # also at exit, before the library
 
     def reset(
         self, unpacked: UnpackedFmu, made_for: Any, add: Callable[[int, str], None]
@@ -199,7 +198,7 @@ class KeptInstance:
         instance.receiver.add = add
         try:
             instance.reset()
-        except Exception:  # one that has no reset, or fails: a new instance does
+        except Exception:  # it has no reset, or fails: a new instance takes its place
             self.discard()
             return None
         self._free.detach()
@@ -225,8 +224,8 @@ Identity = tuple[Path, int, int, int]
 class UnpackedFmu:
     """A private folder with the contents of an FMU; removed when no reference to this object is left.
 
-    Instances of one FMU share it, and so the library that is loaded from it, as FMI means it: a library
-    has to bear several instances unless its description says that it can be instantiated only once.
+    Instances of one FMU share it, and so the library that is loaded from it: FMI asks of a library to serve
+    several instances, unless its description says that it can be instantiated only once.
 
     Parameters
     ----------
@@ -258,16 +257,16 @@ class UnpackedFmu:
         if interface_type not in self._libraries:
             path = _library_file(self.folder, interface, self._wine)
             fmu_output.format_with(log_helper())
-            opened: Callable[..., FmuLibrary] = open_library
+            open_function: Callable[..., FmuLibrary] = open_library
             if self._wine:
-                from cosim_fmi.wine.wine_library import open_wine_library as opened
-            library_of_fmu = opened(path, interface.version, interface.identifier, interface_type)
+                from cosim_fmi.wine.wine_library import open_wine_library as open_function
+            library_of_fmu = open_function(path, interface.version, interface.identifier, interface_type)
             self._libraries[interface_type] = library_of_fmu
         return self._libraries[interface_type]
 
 
 def _library_file(folder: Path, interface: FmuInterface, wine: bool) -> Path:
-    """The library for this machine; a lone one of another name than the standard asks for will do."""
+    """The library for this machine; the only one there is copied to the name that the standard asks for."""
     place, suffix = place_of_library(interface.version, wine)
     library = folder / "binaries" / place / f"{interface.identifier}{suffix}"
     if not library.exists():
@@ -325,7 +324,7 @@ def probe_fmu(path: Path, wanted: str = "CoSimulation", wine: bool = False) -> t
     try:
         return read_fmu(path, wanted, wine)[1], ""
     except cosim.FmuError as error:
-        archive = FmuArchive(path)  # what hinders this, too, is said
+        archive = FmuArchive(path)  # an error of the archive is raised
         return read_interface(archive, archive.choose(wanted)), str(error).removeprefix(f"{error.fmu}: ")
 
 
@@ -349,11 +348,13 @@ def identity(path: Path) -> Identity:
 
 @functools.lru_cache(maxsize=64)
 def _archive(key: Identity) -> FmuArchive:
+    """The checked archive of a file, read once."""
     return FmuArchive(key[0])
 
 
 @functools.lru_cache(maxsize=64)
 def _read(key: Identity, wanted: str, wine: bool) -> tuple[FmuArchive, FmuInterface]:
+    """The archive and the declarations of a file that can run here, read once."""
     archive = _archive(key)
     interface = archive.choose(wanted)
     archive.check_binary(interface, *place_of_library(archive.version, wine))
@@ -363,6 +364,7 @@ def _read(key: Identity, wanted: str, wine: bool) -> tuple[FmuArchive, FmuInterf
 
 
 def _check_wine(archive: FmuArchive) -> None:
+    """Raise an error where an FMU cannot run under wine, or there is none."""
     from cosim_fmi.wine.programs import NoWineError, wine_program
 
     if archive.version == "1.0":

@@ -16,7 +16,8 @@ from cosim_animation.primitives import PRIMITIVES
 from cosim_animation.scene import shapes_of
 
 Array = NDArray[np.float64]
-GREY = (0.45, 0.45, 0.45)  # of bars
+BAR_COLOR = (0.45, 0.45, 0.45)
+"""Grey, of elements between two points."""
 
 
 def gltf_of(model: cosim.Model, result: cosim.Result) -> bytes:
@@ -77,15 +78,16 @@ def _upright(up: Array) -> Array:
 
 
 def _add_shape(file: GltfFile, body: int, shape: dict[str, Any], meshes: list[Mesh]) -> None:
-    """Add a shape of a scene, one of whose `meshes` it may be, below the node of its body."""
+    """Add a shape of a scene below the node of its body; `meshes` are those of the scene."""
     pose, size = np.array(shape["pose"]), shape["size"]
     color = tuple(shape["color"])
     turn = quaternions(pose[None, None, :9])[0, 0]
     place = {"translation": pose[9:], "rotation": turn}
 
     def add(kind: str, scale: Any, middle: Any = (0.0, 0.0, 0.0)) -> None:
-        at = pose[9:] + pose[:9].reshape(3, 3) @ np.array(middle)
-        node = file.node(kind, body, **{**place, "translation": at}, scale=scale)
+        """Add a primitive whose middle is at a point of the shape."""
+        position = pose[9:] + pose[:9].reshape(3, 3) @ np.array(middle)
+        node = file.node(kind, body, **{**place, "translation": position}, scale=scale)
         file.document.nodes[node].mesh = file.mesh(kind, *PRIMITIVES[kind](), color)
 
     if shape["kind"] == "mesh":
@@ -106,7 +108,7 @@ def _add_shape(file: GltfFile, body: int, shape: dict[str, Any], meshes: list[Me
 
 
 def _add_bar(file: GltfFile, top: int, name: str, start: Array, end: Array) -> None:
-    """A cylinder from one course of points to another."""
+    """Add a cylinder between two points that move."""
     from scipy.spatial.transform import Rotation
 
     along = end - start
@@ -125,5 +127,5 @@ def _add_bar(file: GltfFile, top: int, name: str, start: Array, end: Array) -> N
     scale = np.column_stack([radius, radius, np.maximum(length, 1e-6 * length.max())])
     middle = 0.5 * (start + end)
     node = file.node(name, top, translation=middle[0], rotation=turns[0], scale=scale[0])
-    file.document.nodes[node].mesh = file.mesh("cylinder", *PRIMITIVES["cylinder"](), GREY)
+    file.document.nodes[node].mesh = file.mesh("cylinder", *PRIMITIVES["cylinder"](), BAR_COLOR)
     file.animate(node, translation=middle, rotation=turns, scale=scale)

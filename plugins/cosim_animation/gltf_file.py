@@ -11,7 +11,7 @@ import cosim
 
 Array = NDArray[np.float64]
 FLOAT, VERTICES = 5126, 34962
-"""Constants of glTF: numbers of four bytes; a buffer of corners."""
+"""Constants of glTF: the type of numbers of four bytes; the target of a buffer with corners."""
 TRIANGLES = 4
 """Constant of glTF: the mode of a primitive."""
 
@@ -64,7 +64,7 @@ class GltfFile:
         return number
 
     def animate(self, node: int, **courses: Array) -> None:
-        """Let a node follow values over time, on lines between them."""
+        """Let a node follow values over time, linear between the frames."""
         for path, values in courses.items():
             sampler = self._pygltflib.AnimationSampler(
                 input=self._times, output=self._accessor(values, None), interpolation="LINEAR"
@@ -75,7 +75,7 @@ class GltfFile:
             self._animation.channels.append(self._pygltflib.AnimationChannel(sampler=number, target=target))
 
     def mesh(self, key: Any, points: Array, normals: Array, color: tuple[float, ...]) -> int:
-        """The number of triangles, three corners each, in one color; what has the same key is one mesh."""
+        """The number of a mesh of triangles, three corners each, in one color; made once for each key."""
         if (key, color) not in self._meshes:
             if key not in self._corners:
                 position, normal = (

@@ -35,7 +35,7 @@ def read_surface(path: Path, user: str) -> Mesh:
     ----------
     path : Path
     user : str
-        The part that it is for, as messages begin.
+        The part that needs it: messages begin with its name.
 
     Raises
     ------
@@ -67,9 +67,10 @@ def read_surface(path: Path, user: str) -> Mesh:
 
 
 def thinned(mesh: Mesh, most: int) -> Mesh:
-    """A mesh of at most so many triangles: corners in one cell of a grid become one, cells grow until it is.
+    """A mesh of at most so many triangles.
 
-    Corners at the same place always become one; triangles without area are left out.
+    Corners in one cell of a grid are merged, and the cells grow until few enough triangles are left. Corners
+    at the same place are always merged; triangles without area are left out.
 
     >>> corners = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
     >>> square = Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]]))

@@ -12,7 +12,7 @@ Triangles = tuple[Array, Array]
 """Corners of triangles, three rows each, and their normals."""
 Surface = Callable[[Array, Array], Array]
 ROUND = 24
-"""Sides of what is round: more of them do not show at the size of a picture."""
+"""Flat sides of a round surface; more of them make no visible difference."""
 
 
 def _grid(place: Surface, normal: Surface, rows: int) -> Triangles:
@@ -78,4 +78,4 @@ PRIMITIVES: dict[str, Callable[[], Triangles]] = {
     "cylinder": lambda: around_axis(0.0),
     "cone": lambda: around_axis(1.0),
 }
-"""What shapes are made of: size 1, radius 1, along z."""
+"""Functions that make the surfaces that shapes consist of: size 1, radius 1, along z."""

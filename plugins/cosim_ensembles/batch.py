@@ -1,8 +1,8 @@
 """Many whole runs of one system, one after the other, in one call that holds no lock.
 
-A run is what `simulate` does: initialize, steps to the end, what is pending there, Termination; recorded on
-the grid alone. Before each run every array that it may read is made what it was at the start, so a run does
-not depend on the runs before it. Threads have a batch each.
+A run is made of the same parts as in `simulate`: initialization, steps to the end, pending events there,
+Termination; it is recorded on the grid alone. Before each run every array that it may read is set to its
+start values, so a run does not depend on the runs before it. Each thread has a batch of its own.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from cosim_ensembles.batch_records import (
 from cosim_ensembles.batch_results import store_results
 
 STRIDE = 1000
-"""Steps; then `Batch.stop` is read again."""
+"""Steps after which `Batch.stop` is read again."""
 STOPPED = 5
 """Returned by `run_batch` after a request to stop; no run has this code. The run that has begun is lost."""
 
 
 def run_batch(handle, address, until):
-    """Run from ``batch.next`` to ``batch.last``.
+    """Do the runs from ``batch.next`` on, up to ``batch.last``.
 
-    REACHED when all have ended, STOPPED, or a code of a run that cannot go on (``batch.next``): GROW, where
-    `h` needs more room, or a failure.
+    Returns REACHED when all have ended, STOPPED after a request, or why run ``batch.next`` cannot go on:
+    GROW, where `h` needs more room, or a failure.
     """
     batch = batches_at(address, 1)[0]
     stop = integers_at(batch.stop, 1)

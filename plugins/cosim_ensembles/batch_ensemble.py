@@ -47,7 +47,7 @@ PROGRESS_INTERVAL = 0.1  # s, wall-clock time, between calls of `progress`
 PART_TIME, PART_SHARE = 2.0, 0.02
 """A part of the runs takes this time (s), or this share of the time since the begin, whichever is more."""
 RUNS_OF_THREAD = 8
-"""A part has at least so many runs for each thread: few threads then wait for the last one."""
+"""A part has at least so many runs for each thread, so that threads rarely wait for the last one."""
 LARGEST_GROWTH = 4
 """A part has at most so many times the runs of the one before."""
 SERIES_PARTS = "workbench.series_parts"
@@ -92,7 +92,7 @@ class BatchEnsemble(cosim.Ensemble):
         self.units = MappingProxyType(self.plan.units())
         self.in_python = tuple(python_parts(system, integrator_of_all))
         self._runs: list[CompiledRuns | SimulatorRuns] = []
-        self._job: Job | None = None  # what an executor was sent last
+        self._job: Job | None = None  # for the executor that was used last
         self._processes: OwnProcesses | None = None
 
     def _integrator(self) -> Integrator:
@@ -141,7 +141,7 @@ class BatchEnsemble(cosim.Ensemble):
         return BatchResult(self.plan, changes.given, block, message, parts)
 
     def _run_all(self, call: EnsembleCall, executor: Executor | None, chunk: int | None) -> str:
-        """Do the runs wherever they can be done; why they were stopped, or done elsewhere."""
+        """Do the runs wherever they can be done. Returns why they were stopped or done in processes."""
         message = ""
         if executor is not None:
             stopped = run_in_executor(self, call, executor, chunk)
@@ -195,13 +195,13 @@ class BatchEnsemble(cosim.Ensemble):
         return vars(block)
 
     def _write_part(self, changes: Changes, block: Block, parts: Any) -> None:
-        """Let the values over time of a block be written to a file, which frees their memory."""
+        """Write the values over time of a block to a file, and free their memory."""
         if block.series is not None:
             name = parts.add(BatchResult(self.plan, changes.given, block))
             block.series, block.parts = None, {0: name} if name else {}
 
     def _run_in_parts(self, call: EnsembleCall) -> bool:
-        """Make runs in threads of this process, and pass the results of parts on; as `run_here`."""
+        """As `run_here`, in parts, whose results are passed on as soon as they are there."""
         runs, start = call.block.runs, wall.perf_counter()
         most_runs = self.plan.most_runs if self.plan.keeps_series else runs
         size = least_runs = min(most_runs, RUNS_OF_THREAD * self.threads)
@@ -218,7 +218,7 @@ class BatchEnsemble(cosim.Ensemble):
         return stopped
 
     def _run_part(self, call: EnsembleCall, first: int, last: int) -> bool:
-        """Make runs `first` … `last` - 1, and pass their results on; as `run_here`."""
+        """As `run_here`, for the runs `first` … `last` - 1, whose results are passed on."""
         changes, block = call.changes.of_runs(first, last), self.new_block(last - first)
         progress = call.progress
 
@@ -292,9 +292,11 @@ class BatchEnsemble(cosim.Ensemble):
 
 
 def _series_parts(folder: Path) -> Any:
+    """A writer of values over time in parts, one file each."""
     sink: Any = cosim.registry().get("result_sink", SERIES_PARTS)
     return sink(folder)
 
 
 def _unpickled(system: System, settings: dict[str, Any], start: State) -> BatchEnsemble:
+    """An ensemble that has been sent to a worker, which runs it in one thread."""
     return BatchEnsemble(system, state=start, threads=1, **settings)

@@ -1,6 +1,6 @@
-"""The records of a batch: which runs, from where they begin, and where their results go.
+"""The records of a batch: which runs it has, where these start, and where their results go.
 
-What lies elsewhere stands in a `Batch` as its address, in a field that ends with ``_at``.
+Fields that end with ``_at`` are addresses of arrays or of other records.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ BYTES_PER_NUMBER = 8
 class Batch(Record):
     """Runs that are done in one call."""
 
-    next: int  # the run that is next or has begun
-    last: int  # the one behind the last
-    phase: int  # how far the run is: FRESH …
+    next: int  # the number of the next run, or of the run that has begun
+    last: int  # the number behind that of the last run
+    phase: int  # the phase of that run: FRESH …
     stop: int  # address of an integer: not 0 where all threads are to stop
-    images: int  # how many, and where
+    images: int  # the number of `Image` records
     images_at: int
-    room: int  # of `h`: how long it may become before Python has to make it longer
-    changes: int  # how many variables differ from run to run, where they are listed, their values by run
+    room: int  # how long `h` may become before Python has to make it longer
+    changes: int  # how many numbers differ from run to run; their `Change` records; their values by run
     changes_at: int
     values_at: int
     points: int  # of the grid
     series_at: int  # values by run, point and signal; 0: they are not kept
     final_at: int  # values by run and signal, at the end
-    reductions: int  # how many, where they are listed, their results by run
+    reductions: int  # how many; their `ListedReduction` records; their results by run
     reductions_at: int
     reduced_at: int
-    columns_at: int  # room for the times and columns of a reduction
+    columns_at: int  # memory for the times and columns of a reduction
     codes_at: int  # by run: its code, the time at its end (s), its counts
     ends_at: int
     counts_at: int
@@ -72,8 +72,8 @@ class RunCounts(Record):
 
 
 FRESH, BEGUN, ADVANCING, PENDING, ENDED = range(5)
-"""The phases of a run: its arrays are those of another run; they are its own; it advances; what is due at its
-end is pending; a handler has ended it at its start."""
+"""The phases of a run: the arrays still have values of another run; they have its own start values; it
+advances; events that are due at its end are pending; a handler has ended it at its start."""
 
 _NAMES = [name for name, _, _ in ARRAYS]
 HISTORY, INTEGERS = _NAMES.index("h"), _NAMES.index("k")

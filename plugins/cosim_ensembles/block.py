@@ -27,13 +27,15 @@ class Block:
     Attributes
     ----------
     series : ndarray, shape (runs, points, columns), or None
-        NaN where a run has not got.
+        Values over time; NaN at points that a run has not reached.
     final : ndarray, shape (runs, columns)
-        At the end of each run; NaN where it failed.
+        Values at the end of each run; NaN where it failed.
     reduced : ndarray, shape (runs, reductions)
+        The reductions of each run; NaN where it failed.
     codes : ndarray of int64, shape (runs,)
-        One of `cosim.step.failures`, or `NOT_RUN`.
+        How each run ended: one of `cosim.step.failures`, or `NOT_RUN`.
     ends : ndarray, shape (runs,), s
+        The times at which the runs ended.
     counts : ndarray of int64, shape (runs, 2)
         Steps and events.
     failures : dict of int to FailedRun

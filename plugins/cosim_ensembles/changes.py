@@ -1,4 +1,4 @@
-"""The differences between the runs of an ensemble, as numbers for compiled code."""
+"""The values in which the runs of an ensemble differ, as numbers for compiled code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Changes:
     ----------
     system : System
     values : mapping of str to sequence
-        Paths of parameters, start values and inputs; a value for each run: a number, a text with a unit, or
+        By path of a parameter, start value or input, a value for each run: a number, a text with a unit, or
         an array of the variable's shape.
     count : int, optional
         The number of runs if nothing is varied.
@@ -34,13 +34,15 @@ class Changes:
     given : dict of str to ndarray, shape (runs, …)
         The values in SI units, by path.
     places : ndarray of int64, shape (numbers, 2)
-        Arrays (as in `Run`) and offsets.
+        Where each varied number is: the number of its array in `Run`, and its offset there.
     numbers : ndarray, shape (runs, numbers)
+        The values at these places, for each run.
 
     Raises
     ------
     ModelError
-        Every fault: no such variable, values that it cannot take, with the run; different numbers of runs.
+        All faults together: no such variable, values that it cannot take (with the number of the run),
+        different numbers of runs.
     """
 
     def __init__(self, system: System, values: Mapping[str, Any], count: int | None = None) -> None:
@@ -97,7 +99,7 @@ class Changes:
         return changes
 
     def write_first(self, state: State) -> None:
-        """Write the values of the first run as a user does, so that inputs count as held."""
+        """Write the values of the first run through the State's own checks, so that inputs count as held."""
         for path, values in self.given.items():
             state[path] = values[0]
 
@@ -152,7 +154,7 @@ def bounds_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.float64]
 
 
 def has_bounds_alone(declaration: Declaration) -> bool:
-    """Whether only the bounds of its numbers are checked, which is done for all runs together."""
+    """Whether its numbers need no check but that of bounds, which can be made for all runs at once."""
     is_real = declaration.kind != "integer" and declaration.dtype not in (int, bool)
     return is_real and declaration.convert is None
 

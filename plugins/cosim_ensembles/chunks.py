@@ -16,13 +16,13 @@ from cosim_ensembles.executor_support import ExecutorSupport
 from cosim_ensembles.own_processes import LostProcess, OwnProcesses
 from cosim_ensembles.own_threads import OwnThreads
 
-CHUNK_TIME = 2.0  # s that a chunk takes, so that sending it costs little beside it
-FIRST_CHUNK = 1  # runs, before their time is known
-AHEAD = 2  # chunks for each worker that are under way
-CLUSTER_LOST = "the executor takes no more work: {}"
+CHUNK_TIME = 2.0  # s that a chunk should take, so that sending it costs little in comparison
+FIRST_CHUNK = 1  # runs in a chunk before the time of a run is known
+CHUNKS_AHEAD = 2  # chunks that are sent at once, for each worker
+EXECUTOR_LOST = "the executor takes no more work: {}"
 LOST = "its process ended unexpectedly"
-MOST_KILLS = 5  # from outside, of what a run is in: it may need more memory than there is
-LOOK = 0.2  # s of wall-clock time after which waiting is interrupted to ask whether to go on
+MOST_KILLS = 5  # how often processes with a run are killed from outside before it counts as failed
+POLL_INTERVAL = 0.2  # s of wall-clock time after which waiting is interrupted to ask whether to go on
 
 Span = tuple[int, int]
 """The first run and the one behind the last."""
@@ -70,9 +70,10 @@ def run_in_chunks(
 ) -> bool:
     """Do runs 0 … `runs` - 1; whether all were done.
 
-    What a lost worker had is done again: alone where it is not known which task has ended it, and in halves
-    until the run that ends its process is found, which has failed. Where it is known that a process was
-    killed from outside, no run is to blame, unless that happens again and again.
+    Runs of a lost worker are repeated. Where the executor does not tell which task has ended the worker, each
+    of its tasks is repeated alone. A task that has ended its worker is halved and repeated, until the one run
+    is found that ends its process; that run has failed. Where a process was killed from outside, no run is to
+    blame, unless that happens again and again (`MOST_KILLS`).
 
     Parameters
     ----------
@@ -85,9 +86,9 @@ def run_in_chunks(
     fail : callable
         Gets a run that has ended its process, and the reason.
     goes_on : callable
-        Asked again and again; answering False stops.
+        Called repeatedly; returns False to stop.
     chunk : int, optional
-        Runs in a chunk; by their measured time unless given.
+        Runs in a chunk; chosen by their measured time unless given.
     most : int, optional
         The largest chunk.
 
@@ -122,13 +123,13 @@ def run_in_chunks(
 
 
 class SpansUnderWay:
-    """Spans of runs that workers have, and those that were lost and wait to be done again.
+    """Spans of runs that workers have, and lost ones that have to be repeated.
 
     Parameters
     ----------
     job : Job
     runs : int
-        All that there are.
+        Their number.
     arguments_of : callable
         Returns, for a span, the arguments for `Runner.run_chunk`.
     sizes : ChunkSize
@@ -148,25 +149,25 @@ class SpansUnderWay:
 
     @property
     def is_any_left(self) -> bool:
-        """Whether there is something to do, or to wait for."""
+        """Whether there are runs to send, or to wait for."""
         return self._next < self._runs or bool(self._suspects or self._pending)
 
     def submit(self) -> None:
-        """Send suspects, one at a time where the executor does not tell whose process ended; then others."""
+        """Send lost spans, one at a time if the executor does not tell whose process ended; then others."""
         while self._suspects and (self._names_lost_task or not self._pending):
             span, times = self._suspects.pop()
             future = self._job.submit(self._arguments_of(*span))
             self._pending[future], self._times_lost[future] = span, times
         is_free = not self._suspects and (self._names_lost_task or not self._times_lost)
-        while is_free and self._next < self._runs and len(self._pending) < AHEAD * self._workers:
+        while is_free and self._next < self._runs and len(self._pending) < CHUNKS_AHEAD * self._workers:
             left = self._runs - self._next
             span = self._next, self._next + min(self.sizes.next(left, self._workers), left)
             self._pending[self._job.submit(self._arguments_of(*span))] = span
             self._next = span[1]
 
     def wait(self) -> set[Future[Any]]:
-        """The spans that have ended, after a time limit."""
-        return wait(self._pending, LOOK, FIRST_COMPLETED)[0]
+        """Wait until spans have ended, up to a time limit. Returns these."""
+        return wait(self._pending, POLL_INTERVAL, FIRST_COMPLETED)[0]
 
     def withdraw(self, future: Future[Any]) -> tuple[int, int, int]:
         """First and last run of a span that has ended, and the number of its losses."""
@@ -177,7 +178,7 @@ class SpansUnderWay:
         """Raise an error unless it is the loss of a worker."""
         support = self._job.support
         if support.has_lost_all(error):
-            raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
+            raise CosimError(EXECUTOR_LOST.format(_reason_of(error))) from error
         if not support.has_lost_worker(error):
             raise error
 
@@ -193,9 +194,9 @@ class SpansUnderWay:
         return True
 
     def cancel(self) -> None:
-        """Cancel what is under way."""
+        """Cancel the spans that workers have."""
         for future in self._pending:
-            with suppress(Exception):  # of a cluster that is gone
+            with suppress(Exception):  # the executor may be lost
                 future.cancel()
 
 
@@ -221,7 +222,7 @@ class ChunkSize:
 
 def run_chunk(key: str, data: bytes, arguments: tuple[Any, ...]) -> tuple[Any, float]:
     """Do some runs in this process: the runner's answer, and how long it took, s."""
-    runner = _built(key, data)
+    runner = _runner_of(key, data)
     began = wall.perf_counter()
     outcome = runner.run_chunk(*arguments)
     return outcome, wall.perf_counter() - began
@@ -240,11 +241,11 @@ def support_of(executor: Executor) -> ExecutorSupport:
 _last_runner = threading.local()
 
 
-def _built(key: str, data: bytes) -> Runner:
+def _runner_of(key: str, data: bytes) -> Runner:
     """The runner, built once in each thread of this process."""
     if getattr(_last_runner, "key", "") != key:
         try:
-            runner = pickle.loads(data)  # what this program has sent itself
+            runner = pickle.loads(data)  # trusted: this program has sent it
         except CosimError:
             raise
         except Exception as error:
@@ -257,19 +258,19 @@ def _built(key: str, data: bytes) -> Runner:
 
 @contextmanager
 def _report_lost_executor() -> Iterator[None]:
-    """An executor that cannot be given work is an error in words."""
+    """Raise an exception of an executor that takes no work as a `CosimError`."""
     try:
         yield
     except Exception as error:
-        raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
+        raise CosimError(EXECUTOR_LOST.format(_reason_of(error))) from error
 
 
-def _in_words(error: BaseException) -> str:
+def _reason_of(error: BaseException) -> str:
     return str(error) or "its tasks were cancelled, as they are when a scheduler is lost"
 
 
 def _is_to_blame(error: BaseException, times: int, names_lost_task: bool) -> bool:
-    """Whether a lost task has ended its process; `times` it was lost before."""
+    """Whether a lost task is the reason that its process ended; it was lost `times` times before."""
     if names_lost_task:
         return not getattr(error, "was_killed", False) or times >= MOST_KILLS
-    return times > (MOST_KILLS if getattr(error, "was_killed", False) else 0)  # it was alone
+    return times > (MOST_KILLS if getattr(error, "was_killed", False) else 0)  # repeated tasks run alone

@@ -30,10 +30,10 @@ from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes
 from cosim_ensembles.plan import Plan
 
-KEPT = ("rows", "log")  # scratch that is written before it is read
-SCRATCHES = [name for name, role in ROLES.items() if role == SCRATCH and name not in KEPT]
+NOT_RESET = ("rows", "log")  # scratch arrays that a run writes before it reads them
+SCRATCHES = [name for name, role in ROLES.items() if role == SCRATCH and name not in NOT_RESET]
 STATES = [name for name, role in ROLES.items() if role == STATE]
-RESET = [*STATES, *SCRATCHES, "c"]
+WITH_IMAGES = [*STATES, *SCRATCHES, "c"]
 
 
 class CompiledRuns:
@@ -84,12 +84,12 @@ class CompiledRuns:
         self._call = compile_function(batch.run_batch, batch_records.BATCH_SIGNATURE)
 
     def prepare(self, start: State, changes: Changes, block: Block, stop: NDArray[np.int64]) -> None:
-        """Get ready for the runs of a block.
+        """Set what the next calls of `run` work on.
 
         Parameters
         ----------
         start : State
-            As all runs have it but for what differs.
+            Where all runs start, but for their changes.
         changes : Changes
         block : Block
             Takes the results.
@@ -108,7 +108,7 @@ class CompiledRuns:
         cache = state.system.new_cache()
         state.arrays["c"][: cache.size] = cache
         step.bind(state)
-        self._images = {name: getattr(step.arrays, name).copy() for name in RESET}
+        self._images = {name: getattr(step.arrays, name).copy() for name in WITH_IMAGES}
         self._images["h"] = self._images["h"][: self._history]
         self._image_rows = np.array(
             [

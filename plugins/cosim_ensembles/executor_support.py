@@ -13,8 +13,8 @@ from cosim.kit import AbstractClosedAttributes
 class ExecutorSupport(AbstractClosedAttributes):
     """The workers of an executor, the data that each of them receives once, and the meaning of its errors.
 
-    As it stands it serves executors of the standard library, and whatever keeps to `concurrent.futures`. For
-    executors of a library that do not, a plugin registers a class that derives from this one; it is
+    This class itself serves executors of the standard library, and others that behave in the same way. For a
+    library whose executors behave differently, a plugin registers a class that derives from this one; it is
     instantiated without arguments.
 
     Examples
@@ -48,5 +48,5 @@ class ExecutorSupport(AbstractClosedAttributes):
         return isinstance(error, BrokenExecutor)
 
     def has_lost_all(self, error: BaseException) -> bool:
-        """Whether it says that there is nothing any more that could do it."""
+        """Whether an error means that no worker is left."""
         return isinstance(error, CancelledError)

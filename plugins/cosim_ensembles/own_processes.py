@@ -1,4 +1,4 @@
-"""New interpreters of this program as an executor: what ends one of them costs the others nothing."""
+"""An executor with processes of its own; the end of one of them does not affect the others."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from cosim.kit import (
 Task = tuple["Future[Any]", bytes]
 KILLED = getattr(signal, "SIGKILL", None)
 """Windows has no such signal."""
-WHOLE = b"\n"
-"""Behind an answer of a process whose limits are as they were."""
+LIMITS_UNCHANGED = b"\n"
+"""The last byte of an answer, if the resource limits of the process are as they were at its start."""
 MOST_STARTS = 5
 """Starts of a process that ends before it takes a task."""
 
@@ -38,12 +38,12 @@ class LostProcess(BrokenExecutor):
     Parameters
     ----------
     status : int
-        As `multiprocessing` gives it: the signal, less than zero, or what it exited with.
+        As `multiprocessing` gives it: the negative of a signal's number, or an exit status.
 
     Attributes
     ----------
     was_killed : bool
-        From outside: by a user, or by the system for lack of memory.
+        Whether it was killed from outside: by a user, or by the system for lack of memory.
     """
 
     def __init__(self, status: int) -> None:
@@ -57,13 +57,13 @@ class OwnProcesses(Executor):
     Parameters
     ----------
     count : int
-        The number of runs.
+        The largest number of processes.
 
     Attributes
     ----------
     names_lost_task : bool
-        True: a `LostProcess` is the answer to the very task that was in it. Other executors give a
-        `BrokenExecutor` to tasks beside it, too.
+        True: only the task of the process that ended gets a `LostProcess`. Other executors give a
+        `BrokenExecutor` to all their tasks.
     """
 
     names_lost_task = True
@@ -78,7 +78,7 @@ class OwnProcesses(Executor):
         self._unfinished = 0  # tasks
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Call a function in one of them."""
+        """Call a function in one of the processes."""
         if not self._is_open:
             raise RuntimeError("no task after the end")
         future: Future[Any] = Future()
@@ -93,7 +93,7 @@ class OwnProcesses(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End them when their tasks are done; at once with `cancel_futures`, without further answers."""
+        """End the processes when their tasks are done; with `cancel_futures` at once, without answers."""
         self._is_open = False
         if cancel_futures:
             with suppress(queue.Empty):
@@ -132,18 +132,18 @@ class OwnProcesses(Executor):
                 if process is not None and not process.is_whole:
                     self._end(process)
                     process = None
-                self._finish_task()  # before its answer, with which a next one may come
+                self._finish_task()  # before the answer, after which the next task may come
                 future.set_result(answer) if is_good else future.set_exception(answer)
         finally:
             self._end(process)
 
     def _finish_task(self) -> None:
-        """Count a task as finished: there is a thread more for the next one."""
+        """Count a task as finished: this thread can take another one."""
         with self._guard:
             self._unfinished -= 1
 
     def _new_process(self) -> NewProcess:
-        """A new process; if it ends before it takes a task, the task is not at fault."""
+        """A new process that takes tasks; one that ends before is replaced, up to `MOST_STARTS` times."""
         for _ in range(MOST_STARTS):
             with self._guard:
                 if self._is_killed:
@@ -162,7 +162,7 @@ class OwnProcesses(Executor):
         )
 
     def _end(self, process: NewProcess | None) -> int:
-        """The exit status of a process, as `multiprocessing` gives it."""
+        """End a process. Returns its exit status, as `multiprocessing` gives it."""
         if process is None:
             return 0
         with self._guard:
@@ -176,13 +176,13 @@ class NewProcess:
     Parameters
     ----------
     work : callable
-        Called there with the other end of the pipe, and `more`. Ctrl-C and SIGTERM are for the process that
-        asks, and the new one ends with that.
+        Called in the new process with the other end of the pipe, and `more`. The new process ignores Ctrl-C
+        and SIGTERM, and ends when this one ends.
 
     Attributes
     ----------
     is_whole : bool
-        Whether it may take a further task: code of others has not left it with lower limits.
+        Whether it may take a further task; not if foreign code has lowered its resource limits for good.
     """
 
     def __init__(self, work: Callable[..., None], *more: Any) -> None:
@@ -192,26 +192,26 @@ class NewProcess:
         self._process = context.Process(target=_start, args=(work, theirs, os.getpid(), *more), daemon=True)
         with safe_spawn():
             self._process.start()
-        theirs.close()  # so that its end is seen here
+        theirs.close()  # else reading would not end when the process does
 
     def wait_for_it(self) -> None:
         """Wait until the process accepts tasks."""
         self.pipe.recv_bytes()
 
     def call(self, message: bytes) -> tuple[bool, Any]:
-        """Whether the function has returned, and its value or its exception."""
+        """Call a function there; whether it has returned, and its value or its exception."""
         self.pipe.send_bytes(message)
         answer = self.pipe.recv_bytes()
-        self.is_whole = answer.endswith(WHOLE)
-        is_good, value = pickle.loads(answer)  # of this program itself
+        self.is_whole = answer.endswith(LIMITS_UNCHANGED)
+        is_good, value = pickle.loads(answer)  # trusted: it comes from this program
         return is_good, value
 
     def kill(self) -> None:
-        """End it at once, whatever it does."""
+        """End the process at once."""
         self._process.kill()
 
     def end(self) -> int:
-        """Close the pipe, at which it ends; its status."""
+        """Close the pipe, upon which the process ends. Returns its exit status."""
         self.pipe.close()
         self._process.join()
         return self._process.exitcode or 0
@@ -233,7 +233,7 @@ def _work(pipe: Any) -> None:
         pipe.send_bytes(b"")
         while True:
             answer = call_in_message(pipe.recv_bytes())
-            pipe.send_bytes(answer + (WHOLE if limits.restore() else b"."))
+            pipe.send_bytes(answer + (LIMITS_UNCHANGED if limits.restore() else b"."))
 
 
 def call_in_message(message: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Threads of a new interpreter of this program as an executor."""
+"""An executor with threads in a process of its own."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from cosim_ensembles.own_processes import LostProcess, NewProcess, call_in_messa
 class OwnThreads(Executor):
     """A process with threads, each of which takes one task at a time.
 
-    For tasks that spend their time in code without the interpreter's lock. A task that ends the process is
-    the end of all that are under way: each of them gets a `LostProcess`, and the next task starts another
-    process.
+    For tasks that spend their time in code without the interpreter's lock. If a task ends the process, all
+    tasks in it get a `LostProcess`, and the next task starts another process.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ class OwnThreads(Executor):
                     self._start()
                 assert self._process is not None
                 self._process.pipe.send_bytes(pickle.dumps((self._number, message)))
-            except (EOFError, OSError):  # the reader of the answers finds out why
+            except (EOFError, OSError):  # `_read` finds the process ended, and reports it
                 if self._process is None:
                     del self._futures[self._number]
                     raise
@@ -76,6 +75,7 @@ class OwnThreads(Executor):
         self.shutdown(cancel_futures=kind is not None)
 
     def _start(self) -> None:
+        """Start the process, and a thread that reads its answers."""
         process = NewProcess(_work, self.count)
         process.wait_for_it()
         self._process = process
@@ -86,7 +86,7 @@ class OwnThreads(Executor):
         """Read answers until the process ends."""
         with suppress(EOFError, OSError):
             while True:
-                number, answer = pickle.loads(process.pipe.recv_bytes())  # of this program itself
+                number, answer = pickle.loads(process.pipe.recv_bytes())  # trusted: from this program
                 is_good, outcome = pickle.loads(answer)
                 with self._guard:
                     future = self._futures.pop(number)

@@ -1,4 +1,4 @@
-"""The common part of all runs of an ensemble."""
+"""Settings that all runs of an ensemble have in common."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Plan:
     recorded : list of str
         Paths of the recorded numbers.
     columns : list of str
-        These, and behind them their derivatives.
+        The names of all columns: of `recorded`, then of their derivatives.
     signals : dict of str to (int, int)
         For each recorded path, and each derivative, its columns, first and behind the last.
     reductions : list of Reduction

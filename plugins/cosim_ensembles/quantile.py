@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def sort(values):
-    """Sort in place, by heaps: no room is needed, and it is never slow."""
+    """Sort in place by heapsort, which needs no further memory and is fast in every case."""
     count = len(values)
     for start in range(count // 2 - 1, -1, -1):
         sift(values, start, count)
@@ -34,15 +34,15 @@ def sift(values, start, end):
 
 
 def interpolated(values, share):
-    """The quantile of values, which are sorted by that; between two it is linear."""
+    """The quantile of some values, linear between two of them; sorts the values in place."""
     for i in range(len(values)):
         if values[i] != values[i]:
             return math.nan
     sort(values)
-    at = share * (len(values) - 1)
-    below = int(at)
+    rank = share * (len(values) - 1)
+    below = int(rank)
     above = min(below + 1, len(values) - 1)
-    return values[below] + (at - below) * (values[above] - values[below])
+    return values[below] + (rank - below) * (values[above] - values[below])
 
 
 def quantile_of(share: float) -> Callable[..., float]:

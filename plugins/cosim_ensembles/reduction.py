@@ -65,7 +65,7 @@ def mean(times, values):
 
 
 def rms(times, values):
-    """The root of the mean square over time, by trapezia."""
+    """The root of the mean square over time, by trapezia of the squares."""
     total = 0.0
     for i in range(1, len(values)):
         squares = values[i] * values[i] + values[i - 1] * values[i - 1]

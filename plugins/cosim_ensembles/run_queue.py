@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-SHARE = 4  # a thread takes that part of what is left for each
-PATIENCE = 0.2  # s that a call of compiled code takes, about
+SHARE = 4  # a span has at most a quarter of the runs that are left for each thread
+PATIENCE = 0.2  # s that a span should take
 
 
 class RunQueue:

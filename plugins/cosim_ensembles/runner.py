@@ -1,4 +1,4 @@
-"""Makes one run after the other, each with other values."""
+"""Does single runs of an ensemble, one for each call."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Runner(FixedAttributes):
         self._bounds = bounds_of(plan.system, paths)
         self.paths: tuple[str, ...] = ()
         self._values, self._system = changes.numbers[0], plan.system
-        self._checked: list[tuple[str, slice, tuple[int, ...]]] = []  # whose bounds do not say all
+        self._checked: list[tuple[str, slice, tuple[int, ...]]] = []  # not checked by bounds alone
         for path, values in changes.given.items():
             first, size = len(self.paths), values.size
             self.paths += (path,) if size == 1 else tuple(f"{path}[{i}]" for i in range(size))

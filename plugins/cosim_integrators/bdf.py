@@ -8,6 +8,7 @@ import numpy as np
 
 from cosim.kit import Capabilities
 from cosim_integrators.implicit.backward_differences import (
+    backward_output,
     backward_step,
     followed_backward_step,
     redo_backward_step,
@@ -84,6 +85,7 @@ class Bdf(ImplicitIntegrator):
     estimates_from_past = True
     step_share = (0.5, 1 / 5)
     step_function = backward_step
+    dense_function = backward_output
     redo_function = redo_backward_step
     followed_function = followed_backward_step
     restart_function = restart_backward_steps

@@ -1,4 +1,4 @@
-"""The largest or smallest value that a signal has had: what the four extremes have in common."""
+"""The largest or smallest value that a signal has had: the base of the four extremes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ class Extreme(cosim.Measure):
     Law: value = the best of all values that the source has had since the start, up to now; its derivatives
     are those of the source while it is at a new extreme, else 0. Known when the source is.
 
-    Inside a step the extreme is looked for on the polynomial through the step's ends and a point or two
-    on the integrator's dense output, with the derivatives where the source has them; a source without a
-    derivative is taken as a parabola there.
+    Inside a step the extreme is searched on the polynomial through the step's ends and one or two points of
+    the integrator's dense output, with derivatives if the source has them; on a parabola if it has none.
 
     Parameters
     ----------

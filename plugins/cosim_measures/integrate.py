@@ -12,8 +12,8 @@ class Integrate(cosim.Measure):
     """The integral of a signal over time, as a state of the system.
 
     Law: d(value)/dt = source, from its start value on; the derivatives are those of the source, one order
-    higher. The value is the state itself: it is known whenever a State is and never stale, and error
-    control sees it. The unit is that of the source times s.
+    higher. The value is a state of the system: it needs no computation, and error control takes account of
+    it. The unit is that of the source times s.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Integrate(cosim.Measure):
         return system.stage_of(system.signal(self._source(system, order - 1)).slot)
 
     def read(self, state: cosim.State, order: int = 0) -> Any:
-        """The integral, or a time derivative: what the source says."""
+        """The integral, or one of its time derivatives, which are those of the source."""
         if order == 0 or order > self.number_of_derivatives():
             return super().read(state, order)
         return state[self._source(state.system, order - 1)]

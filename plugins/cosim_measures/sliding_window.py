@@ -1,4 +1,4 @@
-"""Integrals over a sliding window: what sliding mean and RMS have in common."""
+"""Integrals over a sliding window: the base of sliding mean and RMS."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SlidingWindow(cosim.Measure):
         )
         s.average = (s.integral - old) / s.window
         s.oldest_rate = rate if rate == rate else before_rate
-        if before != before:  # nothing is remembered yet
+        if before != before:  # the history has no entries yet
             s.average = s.integrand
             s.oldest_rate = s.integrand
 

@@ -1,4 +1,4 @@
-"""Mass and inertia as people type them, checked."""
+"""Checks of mass and inertia, in all forms in which users give them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import cosim
 from cosim_mechanics.spatial import Reals
 
 ROUNDING = 1e-9
-"""Relative to the largest moment: by this much principal moments may miss the triangle inequality."""
+"""How much principal moments may violate the triangle inequality, relative to the largest one."""
 SINGULAR = 1e-12
-"""A determinant below this part of Ixx Iyy Izz is that of a body without extent in some direction."""
+"""An inertia with a determinant up to this part of Ixx Iyy Izz counts as singular."""
 
 VALID = (
     "three principal moments (Ixx, Iyy, Izz), six numbers (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) "
@@ -85,7 +85,7 @@ def central_inertia(value: Any) -> NDArray[np.float64]:
 def _principal_moments(matrix: NDArray[np.float64]) -> list[float]:
     """The principal moments of inertia in rising order, kg.m2."""
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = matrix.tolist()
-    if xy == xz == yz == 0.0:  # as most are given
+    if xy == xz == yz == 0.0:  # the most frequent case
         return sorted((xx, yy, zz))
     moments: list[float] = np.linalg.eigvalsh(matrix).tolist()
     return moments
@@ -138,6 +138,7 @@ def fault_of_mass_properties(mass: float, inertia: Reals) -> float:
 
 
 def _matrix(value: Any) -> NDArray[np.float64]:
+    """The symmetric matrix of an inertia in any of the accepted forms."""
     try:
         inertia = np.array(_numbers(value), dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -161,12 +162,14 @@ def _matrix(value: Any) -> NDArray[np.float64]:
 
 
 def _numbers(value: Any) -> Any:
+    """The numbers of nested lists, each a number or a text with a unit."""
     if isinstance(value, (list, tuple, np.ndarray)):
         return [_numbers(item) for item in value]
     return _number(value, "kg.m2")
 
 
 def _number(value: Any, unit: str) -> float:
+    """A number, or a text with a unit, in this unit."""
     if isinstance(value, str):
         return float(cosim.parse_quantity(value, unit))
     is_array = isinstance(value, np.ndarray) and value.ndim > 0

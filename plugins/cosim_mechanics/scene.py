@@ -1,4 +1,4 @@
-"""The shapes on the bodies of a model, as `Collisions` takes them."""
+"""Parameters of `Collisions` from the shapes on the bodies of a model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def name_of(part: Any) -> str:
 
 
 def joined_pairs(parts: Iterable[Any]) -> dict[frozenset[str], str]:
-    """Pairs of bodies that a joint connects, but those that it leaves free, and the joints' names."""
+    """The names of joints by the pairs of bodies that they connect; without joints that leave all free."""
     joints = [part for part in parts if isinstance(part, Joint) and part.nu < 6]
     return {frozenset((name_of(joint.parent), name_of(joint.child))): joint.name for joint in joints}
 
@@ -31,7 +31,7 @@ def joined_pairs(parts: Iterable[Any]) -> dict[frozenset[str], str]:
 def scene(
     model: cosim.Model, shapes: Mapping[Any, Shape | Sequence[Shape]], ignore: Iterable[Sequence[Any]] = ()
 ) -> dict[str, Any]:
-    """What `Collisions` is made of: bodies, their shapes, and the pairs of bodies that do not touch.
+    """The parameters of `Collisions`: bodies, their shapes, and the pairs of bodies that do not touch.
 
     Parameters
     ----------
@@ -39,43 +39,43 @@ def scene(
         With the bodies and joints.
     shapes : mapping of body (or its name) to shape or shapes
     ignore : sequence of pairs of bodies
-        Beside those that a joint connects.
+        Pairs that do not touch, besides those that a joint connects.
 
     Raises
     ------
     ModelError
-        A body that is none, a shape without solids, or one that lacks a rounding.
+        A body that is not in the model, a shape without solids, or one that lacks a rounding.
     """
     solids_of = _solids_by_body(shapes)
     moving = [name for name, part in model.parts.items() if {"X_GB", "mass"} <= part.declarations.keys()]
     fixed = [name for name in solids_of if name not in moving]
     _check_bodies(model, fixed, moving)
-    with_shapes = [i for i, name in enumerate(moving) if solids_of.get(name)]
-    if not with_shapes:
+    places = [i for i, name in enumerate(moving) if solids_of.get(name)]
+    if not places:
         raise cosim.ModelError.of("shapes", "no body with a mass has a shape, so nothing can touch")
-    bodies = moving[with_shapes[0] : with_shapes[-1] + 1]
-    number = {name: i for i, name in enumerate([fixed[0] if fixed else "ground", *bodies])}
+    bodies = moving[places[0] : places[-1] + 1]  # a list without gaps, also bodies without shapes
+    numbers = {name: i for i, name in enumerate([fixed[0] if fixed else "ground", *bodies])}
     _check_roundings(solids_of)
     return {
-        "body1": next(iter(number)),
+        "body1": next(iter(numbers)),
         "bodies": bodies[0],
         "shape_counts": [len(solids_of.get(name, ())) for name in bodies],
-        "ignored": _ignored_rows(model, ignore, number, moving),
-        **_rows([solid for name in number for solid in solids_of.get(name, ())]),
+        "ignored": _ignored_rows(model, ignore, numbers, moving),
+        **_rows([solid for name in numbers for solid in solids_of.get(name, ())]),
     }
 
 
 def _solids_by_body(shapes: Mapping[Any, Shape | Sequence[Shape]]) -> dict[str, list[Solid]]:
     """The solids of each body, by its name."""
     solids_of: dict[str, list[Solid]] = {}
-    for body, some in shapes.items():
-        shapes_of_body = list(some) if isinstance(some, Sequence) else [some]
+    for body, given in shapes.items():
+        shapes_of_body = list(given) if isinstance(given, Sequence) else [given]
         solids_of[name_of(body)] = list(chain.from_iterable(_solids(body, shape) for shape in shapes_of_body))
     return solids_of
 
 
 def _check_bodies(model: cosim.Model, fixed: Sequence[str], moving: Sequence[str]) -> None:
-    """Refuse shapes on what is not a body."""
+    """Raise an error for shapes on a part that is not a body."""
     for name in fixed:
         if "X_GB" not in getattr(model.parts.get(name), "declarations", ()):
             bodies = ", ".join(["ground", *moving])
@@ -85,7 +85,7 @@ def _check_bodies(model: cosim.Model, fixed: Sequence[str], moving: Sequence[str
 def _ignored_rows(
     model: cosim.Model,
     ignore: Iterable[Sequence[Any]],
-    number: Mapping[str, int],
+    numbers: Mapping[str, int],
     moving: Sequence[str],
 ) -> list[tuple[int, ...]]:
     """The pairs of bodies that do not touch, by their numbers: joined ones, and those of the user.
@@ -96,17 +96,17 @@ def _ignored_rows(
     for pair in ignored:
         if len(pair) != 2 or not set(pair) <= {"ground", *moving}:
             raise cosim.ModelError.of("ignore", f"{pair} is not a pair of bodies of this model")
-    numbered = set(list(number)[1:])  # without body 1: what is joined to it may touch it
+    numbered = set(list(numbers)[1:])  # without body 1, which bodies that are joined to it may touch
     joined = joined_pairs(model.parts.values())
     pairs = {tuple(pair) for pair in joined if len(pair) == 2 and pair <= numbered}
     rows = sorted(
-        tuple(sorted((number[a], number[b]))) for a, b in pairs | ignored if {a, b} <= number.keys()
+        tuple(sorted((numbers[a], numbers[b]))) for a, b in pairs | ignored if {a, b} <= numbers.keys()
     )
     return [(0, 0), *dict.fromkeys(rows)]
 
 
 def _solids(body: Any, shape: Any) -> list[Solid]:
-    """The solids of a shape on a body; `ModelError` where they are none."""
+    """The solids of a shape on a body; `ModelError` where it has none, or lengths that cannot be."""
     name = name_of(body)
     if not isinstance(shape, Shape):
         raise cosim.ModelError.of("shapes", f"'{name}' has {shape!r}, needs a shape, as shapes.Sphere(0.1)")
@@ -124,10 +124,10 @@ def _solids(body: Any, shape: Any) -> list[Solid]:
 
 
 def _check_roundings(solids: Mapping[str, Sequence[Solid]]) -> None:
-    """Spheres need a radius; edges and corners a rounding, where there is a half-space on another body."""
-    planes = [name for name, some in solids.items() if any(solid.kind == HALF_SPACE for solid in some)]
-    for name, some in solids.items():
-        for solid in some:
+    """Refuse spheres without a radius, and sharp edges where another body has a half-space."""
+    planes = [name for name, on_body in solids.items() if any(solid.kind == HALF_SPACE for solid in on_body)]
+    for name, on_body in solids.items():
+        for solid in on_body:
             if solid.kind == ROUND and not solid.rounding > 0.0:
                 raise cosim.ModelError.of("radius", f"a shape of '{name}' has a radius of {solid.rounding} m")
             if solid.kind != HALF_SPACE and not solid.rounding > 0.0 and set(planes) - {name}:
@@ -139,10 +139,13 @@ def _check_roundings(solids: Mapping[str, Sequence[Solid]]) -> None:
 
 
 def _materials(solids: Sequence[Solid]) -> dict[str, Any]:
-    """Materials, each once, and which of them solids have; the law of all where no solid needs one."""
+    """The list of materials, and the number of each solid's material in it; 0 for none.
+
+    If all solids have one, `stiffness`, which `Collisions` requires but does not use then, gets a value.
+    """
     materials = list(dict.fromkeys(solid.material for solid in solids if solid.material is not None))
-    number = {material: i for i, material in enumerate(materials, 1)}
-    numbers = [0 if solid.material is None else number[solid.material] for solid in solids]
+    number_of = {material: i for i, material in enumerate(materials, 1)}
+    numbers = [0 if solid.material is None else number_of[solid.material] for solid in solids]
     rows = [(0.0,) * MATERIAL, *(material.row() for material in materials)]
     law = {} if 0 in numbers else {"stiffness": 0.5 * rows[1][0]}
     return {"material_numbers": numbers, "materials": rows, **law}

@@ -23,7 +23,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Material:
-    """What the surface of a shape is made of: its law with another surface follows from both.
+    """The material of a shape; the contact law of two shapes follows from their materials.
 
     Attributes
     ----------
@@ -31,10 +31,11 @@ class Material:
         Young's modulus of the material itself, not the effective one of two surfaces.
     poisson_ratio : float, 0 to 0.5
     restitution : float, 1e-4 to 1
-        Share of the speed that an impact of two such surfaces leaves.
+        The speed after an impact of two such surfaces over that before it.
     dissipation : float or text, s/m, >= 0
         c of Hunt and Crossley.
     friction : float, >= 0
+        The coefficient of friction of two such surfaces.
 
     Raises
     ------
@@ -82,7 +83,7 @@ MATERIAL_UNITS = {
 
 @dataclass(frozen=True)
 class Solid:
-    """A solid as `Collisions` knows it.
+    """A solid in the form that `Collisions` takes.
 
     Attributes
     ----------
@@ -97,7 +98,7 @@ class Solid:
     vertices : sequence of array_like, shape (3,), m
         Of a convex mesh, in its frame.
     material : Material or None
-        None: the law of all.
+        None: the parameters of the contact law of `Collisions` itself.
     """
 
     kind: int
@@ -111,14 +112,14 @@ class Solid:
 
 @cosim.plugin_kind("shape")
 class Shape:
-    """Base of shapes: it says with which contacts a body of this shape meets others.
+    """Base of shapes: a subclass names the contacts between a body of its shape and others.
 
-    A plugin adds a shape by a subclass, and registers it where model files are to name it. What a shape
-    cannot meet answers None. Each of ours has a `material`, which may be None.
+    A plugin adds a shape by a subclass, and registers it if model files shall name it. A method returns None
+    if there is no such contact. Each shape of this module has a `material`, which may be None.
     """
 
     def solids(self) -> list[Solid]:
-        """The solids that `Multibody.collisions` makes the shape of.
+        """The solids of which this shape consists in `Multibody.collisions`.
 
         Raises
         ------
@@ -196,7 +197,7 @@ class Sphere(Capsule):
 
 @dataclass(frozen=True)
 class Box(Shape):
-    """A box; `size` has the rounding of its corners and edges in it, which planes need."""
+    """A box; its `size` includes the rounding of corners and edges, which contacts with half-spaces need."""
 
     size: Any
     rounding: float = 0.0
@@ -219,7 +220,7 @@ class Box(Shape):
 
 @dataclass(frozen=True)
 class Cylinder(Shape):
-    """A cylinder about the z axis of its frame; planes need a rounding of its edges."""
+    """A cylinder about the z axis of its frame; contacts with half-spaces need rounded edges."""
 
     radius: float
     length: float
@@ -239,21 +240,21 @@ class Cylinder(Shape):
                 "rounding",
                 f"rounding is {self.rounding} m, needs more than 0 and less than radius and length / 2",
             )
-        place = pose(self.frame)
-        axis = (place[2], place[5], place[8])
-        middles = capsule_ends((0.0, 0.0, 0.5 * self.length - self.rounding), self.frame)
+        X_BF = pose(self.frame)
+        axis = (X_BF[2], X_BF[5], X_BF[8])
+        rim_centers = capsule_ends((0.0, 0.0, 0.5 * self.length - self.rounding), self.frame)
         return [
             (
                 "mechanics.rim_contact",
                 {
-                    "center_on_body2": middle,
+                    "center_on_body2": center,
                     "axis_on_body2": axis,
                     "rim_radius": self.radius - self.rounding,
                     "radius": self.rounding,
                     "end": end,
                 },
             )
-            for middle in middles
+            for center in rim_centers
             for end in ("lowest", "highest")
         ]
 
@@ -270,7 +271,7 @@ class Cylinder(Shape):
 
 @dataclass(frozen=True)
 class ConvexMesh(Shape):
-    """The convex hull of vertices, grown by the rounding, which planes need."""
+    """The convex hull of vertices, enlarged by the rounding, which contacts with half-spaces need."""
 
     vertices: Any
     rounding: float = 0.0
@@ -281,11 +282,11 @@ class ConvexMesh(Shape):
         """See `Shape`."""
         corners = np.array(hull_vertices(self.vertices))
         middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
-        place = pose(self.frame)
-        place[9:] += place[:9].reshape(3, 3) @ middle
+        X_BM = pose(self.frame)
+        X_BM[9:] += X_BM[:9].reshape(3, 3) @ middle
         reach = float(np.linalg.norm(corners - middle, axis=1).max()) + self.rounding
         vertices = (corners - middle).tolist()
-        return [Solid(MESH, place, ORIGIN, self.rounding, reach, vertices, self.material)]
+        return [Solid(MESH, X_BM, ORIGIN, self.rounding, reach, vertices, self.material)]
 
     def on_half_space(self) -> Contacts:
         """See `Shape`: a sphere at each vertex."""
@@ -298,7 +299,7 @@ class ConvexMesh(Shape):
 
 
 def contacts_between(shape1: Shape, shape2: Shape) -> tuple[Contacts, bool]:
-    """The contacts that two shapes need, and whether the bodies change places in them.
+    """The contacts between two shapes, and whether body 1 of these contacts has the second shape.
 
     Parameters
     ----------
@@ -338,7 +339,7 @@ def contacts_between(shape1: Shape, shape2: Shape) -> tuple[Contacts, bool]:
 
 
 def law_between(shape1: Shape, shape2: Shape) -> dict[str, float]:
-    """The values of `Contact` of two shapes with materials; none for shapes without.
+    """The parameters of `Contact` that follow from the materials of two shapes; none without materials.
 
     Raises
     ------
@@ -379,6 +380,6 @@ def _spheres(centers: Sequence[Any], radius: float) -> Contacts:
 
 
 def _solid(kind: int, frame: Any, size: Any, rounding: float, material: Material | None) -> Solid:
-    """A solid whose sphere follows from its size."""
+    """A solid whose reach, the radius of a sphere around it, follows from its size."""
     reach = extent_of(kind, np.reshape(size, 3), rounding)
     return Solid(kind, frame, size, rounding, reach, material=material)

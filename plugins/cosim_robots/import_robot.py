@@ -1,4 +1,4 @@
-"""Making a model from a robot's file."""
+"""Makes the tables of a model from a robot's file, and a model from these tables."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def start_in_range(robot: Robot) -> None:
 
 
 def fill_model(model: M, tables: ModelTables) -> M:
-    """Add what the tables say to a model, through the readers of model files.
+    """Add the content of the tables to a model, through the readers of model files.
 
     Raises
     ------

@@ -17,13 +17,13 @@ from cosim_robots.robot import ROOT, Link, Mimic, Robot, RobotJoint, Shape
 from cosim_robots.xml_document import Element
 
 KINDS = {"hinge": "pin", "slide": "slider", "ball": "ball", "free": "free"}
-"""Of joints, by the word of the file."""
+"""Kinds of joints by their words in the file."""
 WITH_AXIS = ("hinge", "slide")
-READ = ("compiler", "option", "default", "worldbody", "actuator", "equality", "asset")
-OF_A_BODY = ("inertial", "joint", "freejoint", "geom", "body")
+READ_SECTIONS = ("compiler", "option", "default", "worldbody", "actuator", "equality", "asset")
+BODY_CHILDREN = ("inertial", "joint", "freejoint", "geom", "body")
 UNREADABLE = ("composite", "flexcomp", "attach", "replicate")
 Z = AXES["z"]
-LINE = (0.0, 1.0, 0.0, 0.0, 0.0)
+FOLLOWING_LINE = (0.0, 1.0, 0.0, 0.0, 0.0)
 """The polynomial by which a joint follows another one, by default."""
 
 
@@ -38,7 +38,7 @@ def read_mjcf(path: Path) -> Robot:
     document = MjcfDocument(path)
     robot = Robot(document.root.get("model") or path.stem, document.place(document.root), joins_world=True)
     for element in document.children(document.root):
-        if element.tag not in READ:
+        if element.tag not in READ_SECTIONS:
             document.leave_out(element, f"<{element.tag}> is not taken over")
     BodyReader(document, robot).read()
     _read_options(document, robot)
@@ -79,7 +79,7 @@ class BodyReader:
             self.robot.fixed_shapes += self._shapes(geoms)
 
     def _read_content(self, element: Element, name: str, inherited: str) -> list[Geom]:
-        """Read the bodies that an element carries; its geoms."""
+        """Read the bodies inside an element. Returns the geoms of the element itself."""
         document, geoms = self.document, []
         for child, X, style in document.contents(element, inherited=inherited):
             if child.tag == "geom":
@@ -89,11 +89,12 @@ class BodyReader:
                 self._read_body(child, name, X, child.get("childclass", style))
             elif child.tag in UNREADABLE:
                 document.fault(child, f"<{child.tag}> makes bodies that are not read: write them out")
-            elif child.tag not in OF_A_BODY or name == ROOT:
+            elif child.tag not in BODY_CHILDREN or name == ROOT:
                 document.leave_out(child, f"<{child.tag}> of bodies is not taken over")
         return geoms
 
     def _read_body(self, element: Element, parent: str, X: Reals, inherited: str) -> None:
+        """Add the links and joints of a body, then those of the bodies inside it."""
         document, robot = self.document, self.robot
         self.count += 1
         name = element.get("name") or f"body{self.count}"
@@ -129,6 +130,7 @@ class BodyReader:
         robot.links[name] = link
 
     def _weight(self, element: Element, geoms: list[Geom]) -> Weight | None:
+        """The mass properties of a body, as written or from its geoms; None where it has no mass."""
         document = self.document
         inertial = document.child(element, "inertial")
         if self.from_geoms == "true" or (inertial is None and self.from_geoms != "false"):
@@ -137,7 +139,7 @@ class BodyReader:
             return None
         mass = document.number(inertial, "mass")
         pose = document.pose(inertial)
-        full = document.some(inertial, "fullinertia", 6)
+        full = document.numbers_up_to(inertial, "fullinertia", 6)
         moments = full or (*document.numbers(inertial, "diaginertia", (0.0, 0.0, 0.0)), 0.0, 0.0, 0.0)
         if mass < 0.0 or len(moments) != 6:
             document.fault(inertial, "<inertial>: needs a mass of 0 or more and 3 or 6 moments")
@@ -153,7 +155,7 @@ class BodyReader:
     def _read_joint(
         self, document: MjcfDocument, element: Element, X: Reals, style: str, unnamed: str
     ) -> RobotJoint | None:
-        """A joint on its body, between frames that agree where the body stands as it is written."""
+        """A joint on its body, whose frames coincide in the pose in which the file draws the body."""
         if element.tag == "joint":
             document.fill(element, style)
         word = "free" if element.tag == "freejoint" else element.get("type", "hinge")
@@ -209,18 +211,18 @@ class BodyReader:
         return compose(frame, pose_along(axis, KINDS[word]))
 
     def _damping_and_stiffness(self, element: Element, word: str) -> tuple[float, float]:
-        """The linear coefficients of both; what else there may be is left out."""
+        """The linear coefficients of both; further coefficients are left out."""
         document = self.document
         coefficients: dict[str, float] = {}
         for key in ("damping", "stiffness"):
-            values = document.some(element, key, 3) or (0.0,)
+            values = document.numbers_up_to(element, key, 3) or (0.0,)
             coefficients[key] = values[0]
             if any(values[1:]):
                 document.leave_out(element, f"{key} that grows with speed or angle is not taken over")
         if coefficients["stiffness"] and word not in WITH_AXIS:
             document.leave_out(element, "springs of ball and free joints are not taken over")
             coefficients["stiffness"] = 0.0
-        if any(document.some(element, "springdamper", 2)):
+        if any(document.numbers_up_to(element, "springdamper", 2)):
             document.leave_out(element, "springs by time and damping ratio (springdamper) are not taken over")
         return coefficients["damping"], coefficients["stiffness"]
 
@@ -228,7 +230,8 @@ class BodyReader:
         return value if word == "slide" else self.document.angle(value)
 
     def _range(self, element: Element, word: str) -> tuple[float | None, float | None]:
-        ends = self.document.some(element, "range", 2)
+        """The ends of the range of a joint."""
+        ends = self.document.numbers_up_to(element, "range", 2)
         automatic = self.autolimits and bool(ends)
         if not self.document.is_true(element, "limited", automatic) or len(ends) != 2:
             return None, None
@@ -243,14 +246,15 @@ class BodyReader:
         return lower, upper
 
     def _effort(self, element: Element) -> float | None:
-        ends = self.document.some(element, "actuatorfrcrange", 2)
+        """The greatest effort that acts on a joint; None where there is no limit."""
+        ends = self.document.numbers_up_to(element, "actuatorfrcrange", 2)
         if not self.document.is_true(element, "actuatorfrclimited", self.autolimits and bool(ends)):
             return None
         return max(map(abs, ends), default=0.0) or None
 
 
 def _moved(kind: str, by: float) -> Reals:
-    """The pose across a pin or a slider at a coordinate."""
+    """The pose of a pin or a slider at a value of its coordinate."""
     if kind == "slider":
         return (*IDENTITY[:9], by, 0.0, 0.0)
     s, c = math.sin(by), math.cos(by)
@@ -258,6 +262,7 @@ def _moved(kind: str, by: float) -> Reals:
 
 
 def _read_options(document: MjcfDocument, robot: Robot) -> None:
+    """Read the gravity of ``<option>``."""
     robot.gravity = (0.0, 0.0, -9.81)
     for option in document.children(document.root, "option"):
         robot.gravity = document.numbers(option, "gravity", robot.gravity)
@@ -300,8 +305,8 @@ def _read_equalities(document: MjcfDocument, robot: Robot, section: Element) -> 
             continue
         follower = joints.get(element.get("joint1", ""))
         leader = joints.get(element.get("joint2", ""))
-        coefficients = document.some(element, "polycoef", 5)
-        a, b, *more = (*coefficients, *LINE[len(coefficients) :])
+        coefficients = document.numbers_up_to(element, "polycoef", 5)
+        a, b, *more = (*coefficients, *FOLLOWING_LINE[len(coefficients) :])
         if element.tag != "joint" or follower is None or leader is None or any(more) or follower.mimic:
             document.leave_out(element, "equalities other than lines between two joints are not taken over")
             continue

@@ -36,7 +36,7 @@ def _add(document: MjcfDocument, robot: Robot, element: Element) -> None:
         document.leave_out(element, f"actuators of type {element.tag} with such gains are not taken over")
         return
     gain, stiffness, damping = gains
-    gear = (document.some(element, "gear", 6) or (1.0,))[0]
+    gear = (document.numbers_up_to(element, "gear", 6) or (1.0,))[0]
     if gear == 0.0:
         document.leave_out(element, "actuators with a gear of 0 are not taken over")
         return
@@ -71,9 +71,9 @@ def _gains(document: MjcfDocument, element: Element) -> tuple[float, float, floa
         return kv, 0.0, kv
     if element.tag != "general" or element.get("dyntype", "none") != "none":
         return None
-    gain = (document.some(element, "gainprm", 10) or (1.0,))[0]
+    gain = (document.numbers_up_to(element, "gainprm", 10) or (1.0,))[0]
     kind = element.get("gaintype", "fixed"), element.get("biastype", "none")
-    b0, b1, b2 = (*document.some(element, "biasprm", 10), 0.0, 0.0, 0.0)[:3]
+    b0, b1, b2 = (*document.numbers_up_to(element, "biasprm", 10), 0.0, 0.0, 0.0)[:3]
     if kind == ("fixed", "none"):
         return gain, 0.0, 0.0
     # of a servo the control is a target: of the place, or of the rate
@@ -83,7 +83,7 @@ def _gains(document: MjcfDocument, element: Element) -> tuple[float, float, floa
 
 def _bound(document: MjcfDocument, element: Element, name: str, scale: float) -> float | None:
     """The greatest effort that a range allows, where it is limited."""
-    ends = document.some(element, f"{name}range", 2)
+    ends = document.numbers_up_to(element, f"{name}range", 2)
     automatic = document.compiler.get("autolimits", "true") == "true" and bool(ends)
     if not document.is_true(element, f"{name}limited", automatic) or not any(ends):
         return None

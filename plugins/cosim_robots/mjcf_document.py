@@ -97,6 +97,7 @@ class MjcfDocument(XmlDocument):
         return content
 
     def _add_class(self, element: Element, outer: dict[str, Attributes], is_first: bool = False) -> None:
+        """Add a class of defaults and those inside it, which take over its attributes."""
         name = element.get("class", "" if is_first else None)
         if name is None:
             self.fault(element, "<default> inside another one has no class")
@@ -139,7 +140,7 @@ class MjcfDocument(XmlDocument):
                 yield child, X, inherited
 
     def setting(self, name: str, default: tuple[float, ...]) -> tuple[float, ...]:
-        """Numbers of the compiler."""
+        """Numbers of an attribute of ``<compiler>``."""
         elements = [e for e in self.children(self.root, "compiler") if e.get(name) is not None]
         return self.numbers(elements[-1], name, default) if elements else default
 
@@ -148,14 +149,14 @@ class MjcfDocument(XmlDocument):
         return math.radians(value) if self.in_degrees else value
 
     def is_true(self, element: Element, name: str, automatic: bool) -> bool:
-        """``true``, ``false`` or ``auto``."""
+        """The truth of an attribute that is ``true``, ``false`` or ``auto`` (then `automatic`)."""
         word = element.get(name, "auto")
         if word not in ("true", "false", "auto"):
             self.fault(element, f"<{element.tag} {name}>: is {word!r}, needs true, false or auto")
         return automatic if word == "auto" else word == "true"
 
-    def some(self, element: Element, attribute: str, most: int) -> tuple[float, ...]:
-        """Up to so many finite numbers, none where the attribute is missing."""
+    def numbers_up_to(self, element: Element, attribute: str, most: int) -> tuple[float, ...]:
+        """The finite numbers of an attribute, at most so many; none where the attribute is missing."""
         count = len((element.get(attribute) or "").split())
         if count > most:
             self.fault(element, f"<{element.tag} {attribute}>: has {count} numbers, needs at most {most}")
@@ -163,7 +164,7 @@ class MjcfDocument(XmlDocument):
         return self.numbers(element, attribute, (), count) if count else ()
 
     def pose(self, element: Element) -> Reals:
-        """``pos`` and one of ``quat``, ``axisangle``, ``xyaxes``, ``zaxis``, ``euler``."""
+        """The pose by ``pos`` and one of ``quat``, ``axisangle``, ``xyaxes``, ``zaxis``, ``euler``."""
         position = self.numbers(element, "pos", ZERO)
         orientations = [name for name in ORIENTATIONS if element.get(name) is not None]
         if len(orientations) > 1:
@@ -172,6 +173,7 @@ class MjcfDocument(XmlDocument):
         return (*rotation, *position)
 
     def _rotation(self, element: Element, name: str) -> Reals:
+        """The rotation, by rows, that an attribute of this name describes."""
         counts = {"quat": 4, "axisangle": 4, "xyaxes": 6, "zaxis": 3, "euler": 3}
         values = np.array(self.numbers(element, name, (), counts[name]))
         size = np.linalg.norm(values[:3]) if name != "quat" else np.linalg.norm(values)
@@ -203,6 +205,7 @@ class MjcfDocument(XmlDocument):
         return tuple(map(float, R.reshape(-1)))
 
     def _sequence(self, element: Element) -> str:
+        """The axes of Euler angles in their order; small letters turn with the body."""
         sequence = self.compiler.get("eulerseq", "xyz")
         if len(sequence) != 3 or set(sequence.lower()) - set("xyz"):
             self.fault(element, f"eulerseq of the compiler is {sequence!r}, needs three of xyzXYZ")

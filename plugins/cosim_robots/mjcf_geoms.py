@@ -89,9 +89,9 @@ def read_geom(document: MjcfDocument, element: Element, X: Reals) -> Geom | None
             element, f"<geom type>: is {kind!r}, needs one of {', '.join((*SIZES, *MASSLESS))}, mesh"
         )
         return None
-    sizes = document.some(element, "size", 3)
+    sizes = document.numbers_up_to(element, "size", 3)
     pose = document.pose(element)
-    ends = document.some(element, "fromto", 6) if kind != "sphere" else ()
+    ends = document.numbers_up_to(element, "fromto", 6) if kind != "sphere" else ()
     if ends:
         if len(ends) != 6:
             document.fault(element, "<geom fromto>: needs 6 numbers")

@@ -35,7 +35,7 @@ class Shape:
 class Link:
     """A body: its mass, centre of mass (m) and inertia (kg.m2: xx yy zz xy xz yz about the centre of mass).
 
-    Both are expressed in the frame of the link. A link without mass is a frame.
+    Centre and inertia are expressed in the frame of the link. A link without mass is a frame.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Link:
     inertia: Reals = (0.0,) * 6
     shapes: tuple[Shape, ...] = ()
     is_between: bool = False
-    """Whether it stands for no link of the file, but between two joints of one."""
+    """Whether it is not a link of the file, but stands between two joints that move one body."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class RobotJoint:
 
 @dataclass
 class Robot:
-    """Links and joints of a robot, and what of its file was not taken over.
+    """Links and joints of a robot, and remarks on parts of its file that were left out.
 
     Attributes
     ----------

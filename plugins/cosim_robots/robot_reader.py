@@ -16,7 +16,7 @@ M = TypeVar("M", bound=Any)
 
 
 class RobotReader(cosim.ModelReader):
-    """Base of what reads a robot: its subclass makes links and joints of a file."""
+    """Base of readers of robots; a subclass reads links and joints from a file."""
 
     @staticmethod
     @abstractmethod

@@ -1,4 +1,4 @@
-"""A robot as the tables of a model file."""
+"""Makes the tables of a model file from a robot."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RESERVED = ("ground", "gravity", "energy")
 
 
 class JointPart(StrEnum):
-    """The parts that a joint brings into the model, named after it: all that may be written, and reserved."""
+    """The parts that a joint may add to the model; their names begin with its name, and are reserved."""
 
     MOTOR = "motor"
     STOP = "stop"
@@ -46,7 +46,7 @@ class ModelTables:
     ----------
     name : str
     data : dict
-        By table.
+        Its content by table.
     remarks : list of str
         What the import left out, and what it changed.
     places : dict of str to str
@@ -145,7 +145,7 @@ def _remarks(robot: Robot, links: dict[str, str], motors: bool) -> list[str]:
 
 
 def _names(robot: Robot) -> tuple[dict[str, str], dict[str, str]]:
-    """The names in the model of all links and of all joints, by their own names."""
+    """The names in the model of all links and of all joints, by their names in the robot's file."""
     unique_names = UniqueNames()
     links = {name: unique_names.reserve(name) for name in robot.links}
     joints = {joint.name: unique_names.reserve(joint.name, "_joint") for joint in robot.joints}
@@ -159,7 +159,7 @@ class UniqueNames:
         self._used_names = {*RESERVED}
 
     def reserve(self, name: str, suffix: str = "_") -> str:
-        """A name that is free, and so are those of the parts of a joint of this name: all are then used.
+        """A name that is free together with the names of a joint's parts; all of them are used from then on.
 
         Parameters
         ----------

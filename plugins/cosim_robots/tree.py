@@ -154,7 +154,7 @@ def _fix(robot: Robot, joint: RobotJoint, at: float) -> None:
 
 
 def fix_massless_tips(robot: Robot) -> None:
-    """Fix joints that move no mass at all: no equation would say how they move."""
+    """Fix joints that move no mass at all, since no equation determines how they move."""
     masses = {name: link.mass for name, link in robot.links.items()}
     for joint in reversed(_joints_from_root(robot)):
         if masses[joint.child] == 0.0 and not joint.is_fixed and joint.armature == 0.0:
@@ -165,7 +165,7 @@ def fix_massless_tips(robot: Robot) -> None:
 
 
 def merge_fixed(robot: Robot, keep: bool) -> None:
-    """Make one body of links that are fixed to each other.
+    """Merge links that are fixed to each other into one body.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def merge_fixed(robot: Robot, keep: bool) -> None:
 
 
 def set_least_mass(robot: Robot) -> None:
-    """Bodies have mass: one without it between two joints gets a mass that rounding does not see."""
+    """Give bodies without mass, such as those between two joints, a mass that is lost in rounding."""
     between = []
     for name, link in robot.links.items():
         if link.mass > 0.0:

@@ -110,7 +110,7 @@ def spline_slopes(x: Reals, y: Reals, first: int, last: int, m: Slot, work: Slot
         m[first + 1] = d0 + bend * h0
         m[last] = d1 + bend * h1
         return
-    # Gaussian elimination from the first row on: m[i] + work[i] m[i + 1] = what stands in m[i].
+    # Gaussian elimination, row by row: afterwards slope[i] + work[i] slope[i + 1] = m[i].
     work[first] = (h0 + h1) / h1
     m[first] = ((h0 + 2.0 * (h0 + h1)) * h1 * d0 + h0 * h0 * d1) / ((h0 + h1) * h1)
     for i in range(first + 1, last):

@@ -8,7 +8,8 @@ import cosim
 from cosim_signals.random_numbers import LARGEST_SEED, NO_SEED, normal_number
 from cosim_signals.source import Source
 
-REACH = 8  # samples on either side that a value is made of
+REACH = 8
+"""A value is made of so many samples on either side."""
 
 
 def kernel_weight(x: float) -> float:
@@ -32,9 +33,9 @@ class Noise(Source):
     numbers at the times i / (2 bandwidth), made from the seed and the number i alone, and w_i a windowed
     sinc of the distance in time. The standard deviation is the same at all times. The one-sided power
     spectral density is standard_deviation^2 / bandwidth, from 0 to 0.9 bandwidth within 10 %; above 1.1
-    bandwidth next to nothing is left. The value depends on no step, no earlier call, and is the same in every
-    run; other seeds give independent noise. Half the period of the bandwidth is announced again and again:
-    no step of an adaptive integrator goes across more of it.
+    bandwidth it is nearly 0. The value does not depend on steps or earlier calls, and is the same in every
+    run; other seeds give independent noise. The times i / (2 bandwidth) are announced: steps of an adaptive
+    integrator end there.
 
     Held white noise (as Modelica's ``BandLimitedWhiteNoise``) is ``measures.sample_and_hold`` of it, with
     period = 1 / (2 bandwidth): its samples are the independent numbers x_i.

@@ -8,11 +8,11 @@ from cosim_measures.piecewise_constant import PiecewiseConstant
 from cosim_signals.source import Source
 
 MOST_PARTS = 1000000
-"""Of a period, for a width that is counted exactly."""
+"""A width is exact if it is a whole number of parts of the period, with at most so many parts in it."""
 
 
 def edge_time(number, start_time, period, width):
-    """When an edge comes, the double nearest to what it is on paper; even ones rise, odd ones fall."""
+    """When an edge comes: the double nearest to the exact time. Edges with even numbers rise, others fall."""
     half = number // 2
     if number % 2 == 0:
         return periodic_time(half, 1, start_time, period)
@@ -23,7 +23,7 @@ def edge_time(number, start_time, period, width):
 
 
 def edges_before(t, start_time, period, width):
-    """The number of edges up to a time, with one at this very time."""
+    """The number of edges up to a time, an edge at this time included."""
     if t < start_time:
         return 0
     periods = int((t - start_time) / period)

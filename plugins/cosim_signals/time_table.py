@@ -21,8 +21,8 @@ KEPT, TANGENT, PERIODIC, ERROR = 0.0, 1.0, 2.0, 3.0
 """Choices of `TimeTable.extrapolation`, likewise."""
 
 
-def not_falling(times: Any) -> Any:
-    """Times of a table as they are given; ``ValueError`` where they fall."""
+def checked_times(times: Any) -> Any:
+    """The times of a table in s, from a list; ``ValueError`` where they fall. Else what is given."""
     if isinstance(times, (list, tuple, np.ndarray)):
         numbers = [cosim.parse_quantity(x, "s") if isinstance(x, str) else float(x) for x in times]
         for i in range(1, len(numbers)):
@@ -33,7 +33,7 @@ def not_falling(times: Any) -> Any:
 
 
 def piece_at(t, times, interpolation, extrapolation, shift_time):
-    """First and last point of the smooth piece at a time, and the number of its repetition of the table."""
+    """First and last point of the smooth piece at a time, and which repetition of the table it is in."""
     count = len(times)
     cycle = 0
     period = times[count - 1] - times[0]
@@ -51,15 +51,15 @@ def piece_at(t, times, interpolation, extrapolation, shift_time):
 
 
 def cycle_start(times, shift_time, cycle):
-    """When the time 0 of the table comes in a repetition, s: computed by multiplication, not accumulated."""
+    """When time 0 of the table comes in a repetition, s: without a sum in which rounding would grow."""
     return shift_time + cycle * (times[len(times) - 1] - times[0])
 
 
 def point_time(times, point, shift_time, cycle):
     """When a point of the table comes in a repetition, s: the double nearest to the exact time.
 
-    That is ``shift_time + times[point] + cycle * period`` in rational numbers: whole seconds, and a rest that
-    counts parts of a second, `resolution` of which make one.
+    That is ``shift_time + times[point] + cycle * period`` in rational numbers: whole seconds, and a rest in
+    units of 1 / `resolution` s.
     """
     if cycle == 0 and shift_time == 0.0:
         return times[point]
@@ -76,7 +76,7 @@ def point_time(times, point, shift_time, cycle):
     shift_rest *= resolution // shift_resolution
     at_rest *= resolution // at_resolution
     whole = shift + at
-    rest = shift_rest - (resolution - at_rest)  # less one second: the sum might not fit 64 bits
+    rest = shift_rest - (resolution - at_rest)  # one second less than the sum, which may exceed 64 bits
     if rest >= 0:
         whole += 1
     else:
@@ -88,7 +88,7 @@ def point_time(times, point, shift_time, cycle):
         period_rest += resolution
     if cycle >= 0:
         return tick_time(cycle, whole, rest, period, period_rest, resolution)
-    # `tick_time` takes no negative index: of both the negative
+    # `tick_time` takes no negative index: the time with both signs reversed
     if rest != 0:
         whole += 1
         rest = resolution - rest
@@ -197,7 +197,7 @@ class TimeTable(Source):
     start_time = None
     file = data_file("CSV or Parquet with units in its header")
     column = text("which signal of the file")
-    times = cosim.parameter(unit="s", shape="points", convert=not_falling, description="times, not falling")
+    times = cosim.parameter(unit="s", shape="points", convert=checked_times, description="times, not falling")
     samples = cosim.parameter(unit="{value}", shape="points", description="value at each time")
     interpolation = cosim.option(
         "linear", choices=("linear", "held", "cubic", "monotone"), description="curve between the times"
@@ -255,7 +255,7 @@ class TimeTable(Source):
                 'the table does not cover this time: add times, or set extrapolation="kept" or "tangent"'
             )
         at = s.t - cycle_start(s.times, s.shift_time, repeated)
-        # Within the table, a time is beyond its piece by rounding alone, and belongs to the end of the piece.
+        # Within the table a time can lie beyond its piece by rounding alone: the end of the piece counts.
         is_bounded = s.extrapolation == PERIODIC or s.extrapolation == ERROR
         if start > 0 or is_bounded:
             at = max(at, s.times[start])

@@ -148,7 +148,7 @@ def bodies_of(state: cosim.State) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def unconstrained(model: Multibody, state: cosim.State, bodies: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return M and T - V, summed over the bodies."""
-    M, right = np.zeros((state.system.nu,) * 2), np.zeros(state.system.nu)
+    M, forces = np.zeros((state.system.nu,) * 2), np.zeros(state.system.nu)
     gravity = np.array(model.parts["gravity"].values.numbers["gravity"])
     for n, (J, bias) in bodies.items():
         if n == "ground":
@@ -163,8 +163,8 @@ def unconstrained(model: Multibody, state: cosim.State, bodies: Any) -> tuple[np
         A = np.r_[bias[:3], bias[3:] - np.cross(arm, bias[:3]) + np.cross(w, np.cross(w, arm))]
         force = np.r_[-np.cross(w, inertia @ w), mass * gravity]
         M += to_center.T @ at_center @ to_center
-        right += to_center.T @ (force - at_center @ A)
-    return M, right
+        forces += to_center.T @ (force - at_center @ A)
+    return M, forces
 
 
 def equations(state: cosim.State, bodies: Any, constraints: list[Any], amplitude: float) -> np.ndarray:
@@ -254,9 +254,9 @@ def check(seed: int, most_bodies: int) -> bool:
     for n, (J, _) in bodies.items():
         assert n == "ground" or np.allclose(J @ state.u, state[f"{n}.V_GB"], rtol=0, atol=1e-11)
     # least squares in the norm of the masses: u_dot = free + L^-T x, with the smallest x
-    M, right = unconstrained(model, state, bodies)
+    M, forces = unconstrained(model, state, bodies)
     rows = equations(state, bodies, constraints, amplitude)
-    L, free = np.linalg.cholesky(M), np.linalg.solve(M, right)
+    L, free = np.linalg.cholesky(M), np.linalg.solve(M, forces)
     S = np.linalg.solve(L, rows[:, :-2].T).T
     lengths = np.linalg.norm(S, axis=1)
     S, lengths = S * (lengths > 1e-11)[:, None], np.maximum(lengths, 1e-11)

@@ -59,18 +59,15 @@ def tree(joints: list[type[cosim_mechanics.Joint]], solver: str) -> cosim.State:
 
 @pytest.mark.parametrize("solver", ["dynamics.articulated_body", "dynamics.composite_rigid_body"])
 def test_declared_axes_do_not_change_the_motion(solver: str) -> None:
-    declared, general = (
-        tree([joint(k) for k in KINDS], solver),
-        tree([without_axes(k) for k in KINDS], solver),
-    )
+    declared = tree([joint(kind) for kind in KINDS], solver)
+    general = tree([without_axes(kind) for kind in KINDS], solver)
     for i in range(len(KINDS)):
         for j in range(3):
             for name in ("X_GB", "V_GB", "A_GB"):
-                actual, expected = (np.asarray(s[f"link{i}{j}.{name}"]) for s in (declared, general))
-                assert np.allclose(actual, expected, rtol=1e-11, atol=1e-10 * np.abs(expected).max()), (
-                    i,
-                    j,
-                    name,
+                path = f"link{i}{j}.{name}"
+                expected = np.asarray(general[path])
+                assert np.allclose(declared[path], expected, rtol=1e-11, atol=1e-10 * abs(expected).max()), (
+                    path
                 )
 
 

@@ -54,8 +54,8 @@ def rates(angle: float) -> np.ndarray:
     """Return the rates of coupler and rocker for a rate of 1 of the crank."""
     coupler, rocker = pose(angle)
     columns = np.array([1j * COUPLER * np.exp(1j * coupler), -1j * ROCKER * np.exp(1j * rocker)])
-    right = -1j * CRANK * np.exp(1j * angle)
-    return np.linalg.solve(np.array([columns.real, columns.imag]), [right.real, right.imag])
+    velocity = -1j * CRANK * np.exp(1j * angle)
+    return np.linalg.solve(np.array([columns.real, columns.imag]), [velocity.real, velocity.imag])
 
 
 def energy(angle: float) -> float:

@@ -16,11 +16,11 @@ def test_runs_are_single_runs_byte_for_byte(case):
     make, values, integrator = CASES[case]
     model = make()
     settings = {"until": 0.7, "integrator": integrator, "output_interval": 0.03, "accuracy": 1e-5}
-    result, *others = [model.simulate_many(values, threads=n, **settings) for n in (1, 2, 3)]
+    result, *with_more_threads = [model.simulate_many(values, threads=n, **settings) for n in (1, 2, 3)]
     assert result.time.size == 25 and result.time[-1] == 0.7
     assert not np.isnan(result.values).any()
-    for other in others:
-        assert other.values.tobytes() == result.values.tobytes()
+    for repeated in with_more_threads:
+        assert repeated.values.tobytes() == result.values.tobytes()
     system = model.build()
     for run in (0, 3, 4):
         single = simulate_run(system, values, run, **settings)

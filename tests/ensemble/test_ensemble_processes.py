@@ -18,15 +18,15 @@ def test_systems_states_and_models_pickle():
     model = delayed_model()
     model.set_start("ball.height", 1.5)
     system = model.build()
-    twin = pickle.loads(pickle.dumps(system))
-    assert twin.digest == system.digest
-    assert twin.default_state().to_bytes() == system.default_state().to_bytes()
+    restored = pickle.loads(pickle.dumps(system))
+    assert restored.digest == system.digest
+    assert restored.default_state().to_bytes() == system.default_state().to_bytes()
     simulator = cosim.Simulator(system, accuracy=1e-6)
     simulator.advance_to(0.5)
-    state = pickle.loads(pickle.dumps(simulator.state))
-    assert state.to_bytes() == simulator.state.to_bytes()
-    model_twin = pickle.loads(pickle.dumps(model))
-    assert model_twin.build().digest == system.digest and model_twin.starts == {"ball.height": 1.5}
+    restored_state = pickle.loads(pickle.dumps(simulator.state))
+    assert restored_state.to_bytes() == simulator.state.to_bytes()
+    restored_model = pickle.loads(pickle.dumps(model))
+    assert restored_model.build().digest == system.digest and restored_model.starts == {"ball.height": 1.5}
 
 
 def test_a_system_of_a_changed_model_is_refused_when_it_is_unpickled():
@@ -39,9 +39,9 @@ def test_a_system_of_a_changed_model_is_refused_when_it_is_unpickled():
 
 def test_multibody_models_pickle():
     model = four_bar_model()
-    twin = pickle.loads(pickle.dumps(model))
-    assert twin.build().digest == model.build().digest
-    assert twin.to_dict() == model.to_dict()
+    restored = pickle.loads(pickle.dumps(model))
+    assert restored.build().digest == model.build().digest
+    assert restored.to_dict() == model.to_dict()
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""The example of a search along gradients of a run."""
+"""The forces that the crane example finds bring its load to rest."""
 
 import runpy
 from pathlib import Path
@@ -13,10 +13,10 @@ def test_the_load_comes_to_rest() -> None:
     pytest.importorskip("scipy")
     module = runpy.run_path(str(EXAMPLE))
     result, runs = module["find_forces"]()
-    for path, wanted in module["WANTED"].items():
-        assert result[path][-1] == pytest.approx(wanted, abs=1e-3)
+    for path, value in module["WANTED"].items():
+        assert result[path][-1] == pytest.approx(value, abs=1e-3)
     assert np.abs(result["crane.force"]).max() < module["LARGEST"]
     assert 10 < runs < 120
-    # the work of the force is what the trolley and the load have of it: none at the end
+    # At the end the trolley and the load are at rest, so the work of the force is zero.
     power = result["crane.force"] * result["crane.v"]
     assert np.trapezoid(power, result.time) == pytest.approx(0.0, abs=2e-3)

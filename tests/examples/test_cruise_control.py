@@ -1,4 +1,4 @@
-"""The example of a controller in Python beside a scenario."""
+"""The cruise-control example, compared with the law of its car, swept and drawn."""
 
 import runpy
 import shutil
@@ -11,52 +11,51 @@ import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation
 
-HERE = Path(__file__).parents[2] / "examples" / "cruise_control"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "cruise_control"
 DRAG, MASS = 20.0, 1200.0
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example, with its FMU."""
-    place = tmp_path_factory.mktemp("cruise")
-    for path in HERE.iterdir():
+    """Copy the example to a folder and export its FMU there."""
+    target = tmp_path_factory.mktemp("cruise")
+    for path in EXAMPLE.iterdir():
         if path.suffix in (".toml", ".py", ".csv"):
-            shutil.copy(path, place)
-    cosim.Model.from_file(place / "car.toml").export_fmu(
-        place / "car.fmu", outputs=["car.x", "car.vx"], native=False
-    )
-    return place
+            shutil.copy(path, target)
+    model = cosim.Model.from_file(target / "car.toml")
+    model.export_fmu(target / "car.fmu", outputs=["car.x", "car.vx"], native=False)
+    return target
 
 
-def test_the_car_does_what_its_forces_want(folder: Path) -> None:
+def test_the_car_obeys_its_law_in_each_step(folder: Path) -> None:
     loop = CoSimulation.from_file(folder / "cruise.toml")
     result = loop.simulate()
     assert result.time[-1] == 120.0 and len(result) == 2 * 120 + 1
-    # between two points of the file the law of the car holds, with the force that is held over a step
+    # The closed form of the speed over a step, in which the forces are constant.
     fine = loop.simulate(interval=loop.step)
-    speed, force, hill = (fine[n] for n in ("car.car.vx", "controller.force", "road.hill"))
+    speed, force, hill = (fine[name] for name in ("car.car.vx", "controller.force", "road.hill"))
     decay = np.exp(-DRAG / MASS * loop.step)
     final = (force[1:] + hill[:-1]) / DRAG
     expected = final + (speed[:-1] - final) * decay
     assert np.abs(speed[1:] - expected)[1:].max() < 2e-5
-    assert speed[-1] > (2000.0 - 1700.0) / DRAG  # toward which it falls, and where it has not come yet
+    assert speed[-1] > (2000.0 - 1700.0) / DRAG  # the speed approaches this value from above
 
 
 @pytest.mark.thorough
-def test_the_limit_falls_behind_the_pass(folder: Path) -> None:
+def test_the_limit_falls_in_the_row_after_the_pass(folder: Path) -> None:
     result = CoSimulation.from_file(folder / "cruise.toml").simulate(interval="50 ms")
-    (event,) = (e for e in result.events if e.handler.startswith("changes."))
-    at = int(np.flatnonzero(result["car.car.x"] > 1500.0)[0])
-    assert event.time == pytest.approx(result.time[at], abs=1e-9)
-    assert result["controller.limit"][at] == 4000.0 and result["controller.limit"][at + 1] == 2000.0
+    (event,) = (event for event in result.events if event.handler.startswith("changes."))
+    row = int(np.flatnonzero(result["car.car.x"] > 1500.0)[0])
+    assert event.time == pytest.approx(result.time[row], abs=1e-9)
+    assert result["controller.limit"][row] == 4000.0 and result["controller.limit"][row + 1] == 2000.0
 
 
 @pytest.mark.thorough
-def test_it_is_swept_and_drawn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_is_run_and_drawn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
     monkeypatch.chdir(folder)
-    words = ["sweep", "cruise.toml", "--vary", "controller.gain=400, 1600", "--objective", "min(car.car.vx)"]
-    assert main([*words, "--series", "-o", "study", "--until", "20 s", "--threads", "1", "-q"]) == 0
+    sweep = ["sweep", "cruise.toml", "--vary", "controller.gain=400, 1600", "--objective", "min(car.car.vx)"]
+    assert main([*sweep, "--series", "-o", "study", "--until", "20 s", "--threads", "1", "-q"]) == 0
     module = runpy.run_path(str(folder / "plot.py"))
     module["main"](folder / "study")
     assert (folder / "cruise_control.png").stat().st_size > 10_000

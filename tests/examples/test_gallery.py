@@ -1,4 +1,4 @@
-"""The parts of the gallery keep their contract, and are what their laws say."""
+"""The parts of the gallery fulfil their contracts and obey their laws."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TestMap2d(ComponentContract):
     inputs = {"x": 0.5, "y": 1.0}  # noqa: RUF012
 
 
-def sled(force: float, speed: float = 0.0) -> cosim.Result:
+def push_sled(force: float, speed: float = 0.0) -> cosim.Result:
     model = Multibody("sled", gravity=(0, 0, 0))
     body = model.body("sled", mass=1.0, inertia=(1, 1, 1))
     model.joint("slider", body, name="slide", u=speed)
@@ -76,20 +76,20 @@ def sled(force: float, speed: float = 0.0) -> cosim.Result:
 
 
 def test_the_sled_sticks_below_its_friction() -> None:
-    stuck, slips = sled(0.8), sled(2.0)
+    sticking, sliding = push_sled(0.8), push_sled(2.0)
     bend = 0.8 / 1e5
-    assert stuck["friction.bend"][-1] == pytest.approx(bend, rel=0.02)
-    assert abs(stuck["slide.u"][-1]) < 1e-4
-    assert slips["slide.u"][-1] == pytest.approx(0.5 * (2.0 - 1.0), rel=0.2)
+    assert sticking["friction.bend"][-1] == pytest.approx(bend, rel=0.02)
+    assert abs(sticking["slide.u"][-1]) < 1e-4
+    assert sliding["slide.u"][-1] == pytest.approx(0.5 * (2.0 - 1.0), rel=0.2)
 
 
-def test_a_tyre_at_rest_slip_follows_the_magic_formula() -> None:
+def test_a_tyre_follows_the_magic_formula_with_a_relaxation() -> None:
     model = cosim.Model("tyre")
     model.add(Tyre, "tyre", slip_angle="4 deg")
     result = model.simulate(until=1.0, accuracy=1e-8)
     x = 10.0 * math.radians(4.0)
-    wanted = 4000.0 * math.sin(1.3 * math.atan(x + (x - math.atan(x))))
-    assert result["tyre.side_force"][-1] == pytest.approx(wanted, rel=1e-6)
+    force = 4000.0 * math.sin(1.3 * math.atan(x + (x - math.atan(x))))
+    assert result["tyre.side_force"][-1] == pytest.approx(force, rel=1e-6)
     slip = math.tan(math.radians(4.0)) * (1.0 - np.exp(-20.0 / 0.5 * result.time))
     assert np.allclose(result["tyre.slip"], slip, rtol=1e-5, atol=1e-9)
 
@@ -114,9 +114,9 @@ def test_values_of_the_map(x: float, y: float, value: float) -> None:
     assert state["map.result"] == pytest.approx(value, abs=1e-15)
 
 
-def test_a_map_whose_points_do_not_grow_is_refused() -> None:
+def test_a_map_with_equal_points_is_refused() -> None:
+    model = cosim.Model("map")
     with pytest.raises(cosim.CosimError, match="x_points do not grow"):
-        model = cosim.Model("map")
         model.add(Map2d, "map", **{**TABLE, "x_points": [0, 1, 1]})
         model.simulate(until=0.1)
 
@@ -124,8 +124,8 @@ def test_a_map_whose_points_do_not_grow_is_refused() -> None:
 def test_a_muscle_holds_its_isometric_force_at_its_optimal_length() -> None:
     model = Multibody("arm", gravity=(0, 0, 0))
     model.body("bone", mass=1.0, inertia=(1, 1, 1))
-    model.joint("slider", child="bone", name="way", q=0.05)
-    model.constraint("lock", "hold", coordinate="way", value=0.05)
+    model.joint("slider", child="bone", name="slide", q=0.05)
+    model.constraint("lock", "hold", coordinate="slide", value=0.05)
     model.add(
         Muscle,
         "muscle",
@@ -141,24 +141,24 @@ def test_a_muscle_holds_its_isometric_force_at_its_optimal_length() -> None:
     assert result["muscle.tension"][-1] == pytest.approx(500.0 * (1.0 - math.exp(-0.3 / 0.03)), rel=1e-6)
 
 
-def test_a_load_on_the_nut_turns_the_shaft_by_its_lead() -> None:
+def test_a_load_on_the_nut_turns_the_shaft() -> None:
     model = Multibody("press", gravity=(0, 0, 0))
     model.body("shaft", mass=1.0, inertia=(1, 1, 0.01))
     model.body("nut", mass=2.0, inertia=(1, 1, 1))
-    model.joint("pin", child="shaft", name="turn")
-    model.joint("slider", child="nut", name="way")
-    model.add(LeadScrew, "screw", shaft="turn", nut="way", lead="5 mm")
-    model.add("mechanics.actuator", "load", coordinate="way", effort=100.0)
+    model.joint("pin", child="shaft", name="rotation")
+    model.joint("slider", child="nut", name="slide")
+    model.add(LeadScrew, "screw", shaft="rotation", nut="slide", lead="5 mm")
+    model.add("mechanics.actuator", "load", coordinate="slide", effort=100.0)
     result = model.simulate(until=1.0, accuracy=1e-8)
     gain = 0.005 / (2.0 * math.pi)
-    assert result["turn.u"][-1] == pytest.approx(100.0 * gain / (0.01 + 2.0 * gain * gain), rel=1e-6)
-    assert result["way.q"][-1] == pytest.approx(gain * result["turn.q"][-1], rel=1e-9)
+    assert result["rotation.u"][-1] == pytest.approx(100.0 * gain / (0.01 + 2.0 * gain * gain), rel=1e-6)
+    assert result["slide.q"][-1] == pytest.approx(gain * result["rotation.q"][-1], rel=1e-9)
 
 
 @pytest.mark.parametrize(
     ("angle", "torque"), [(0.0, 0.0), (0.01, 0.0), (-0.01, 0.0), (0.013, 30.0), (-0.015, -50.0)]
 )
-def test_teeth_press_beyond_half_the_gap_alone(angle: float, torque: float) -> None:
+def test_teeth_touch_beyond_half_the_gap(angle: float, torque: float) -> None:
     model = Multibody("gears", gravity=(0, 0, 0))
     for name in ("motor", "load"):
         model.body(name, mass=1.0, inertia=(1, 1, 1))
@@ -168,26 +168,26 @@ def test_teeth_press_beyond_half_the_gap_alone(angle: float, torque: float) -> N
     assert state["teeth.torque"] == pytest.approx(torque, abs=1e-9)
 
 
-def test_a_battery_is_cut_off_when_it_is_empty() -> None:
+def test_an_empty_battery_is_cut_off() -> None:
     model = cosim.Model("flashlight")
     model.add(Battery, "cell", current=5.0, capacity="1 A.h", C1=100.0)
     result = model.simulate(until=1000.0, accuracy=1e-8)
     (cut,) = [event for event in result.events if event.handler.endswith("cut_off")]
     assert cut.time == pytest.approx(3600.0 / 5.0, rel=1e-9)
     assert abs(result["cell.charge"][-1]) < 1e-9
-    at = int(np.searchsorted(result.time, 360.0))
-    assert result["cell.charge"][at] == pytest.approx(1.0 - result.time[at] / 720.0, rel=1e-9)
+    row = int(np.searchsorted(result.time, 360.0))
+    assert result["cell.charge"][row] == pytest.approx(1.0 - result.time[row] / 720.0, rel=1e-9)
     drop = 5.0 * (0.02 + 0.01)
-    ocv = np.interp(result["cell.charge"][at], [0, 0.1, 0.5, 0.9, 1], [3, 3.5, 3.7, 4, 4.2])
-    assert result["cell.voltage"][at] == pytest.approx(ocv - drop, abs=1e-7)
+    open_circuit = np.interp(result["cell.charge"][row], [0, 0.1, 0.5, 0.9, 1], [3, 3.5, 3.7, 4, 4.2])
+    assert result["cell.voltage"][row] == pytest.approx(open_circuit - drop, abs=1e-7)
 
 
 @pytest.mark.parametrize("cells", [1, 2, 40])
-def test_a_heated_rod_gets_a_straight_line_of_temperatures(cells: int) -> None:
+def test_the_temperature_of_a_heated_rod_is_linear(cells: int) -> None:
     model = cosim.Model("rod")
     model.add(HeatedRod, "rod", power=10.0, ambient=300.0, shares=[1.0] + [0.0] * (cells - 1))
     result = model.simulate(until=1e6, integrator="integrators.bdf", accuracy=1e-6)
-    where = (np.arange(cells) + 0.5) / cells
-    line = 300.0 + 10.0 * (1.0 - where) / (400.0 * 1e-4)
-    assert np.allclose(np.atleast_1d(result["rod.temperature"][-1]), line, rtol=1e-5)
-    assert result["rod.hottest"][-1] == pytest.approx(line[0], rel=1e-5)
+    positions = (np.arange(cells) + 0.5) / cells
+    temperatures = 300.0 + 10.0 * (1.0 - positions) / (400.0 * 1e-4)
+    assert np.allclose(np.atleast_1d(result["rod.temperature"][-1]), temperatures, rtol=1e-5)
+    assert result["rod.hottest"][-1] == pytest.approx(temperatures[0], rel=1e-5)

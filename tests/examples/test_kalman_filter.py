@@ -1,4 +1,4 @@
-"""The filter of the examples passes the kit, and computes what NumPy does."""
+"""The tests of the Kalman-filter example."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The models of the examples as native FMUs: they do what the run in Python does."""
+"""Native FMUs of the examples, compared with runs in Python."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -29,10 +29,10 @@ MODELS = [
 
 @pytest.fixture(scope="module", autouse=True)
 def plugins(install: Install) -> Iterator[None]:
-    """Those of the examples are installed, here and for the processes that this one starts."""
-    with contextlib.ExitStack() as used:
+    """Install the plugins of the examples, also for the processes that this one starts."""
+    with contextlib.ExitStack() as registries:
         for project in (EXAMPLES / "engine_mount" / "plugin", EXAMPLES / "third_party_plugin"):
-            used.enter_context(kit.use_registry(install(project).registry))
+            registries.enter_context(kit.use_registry(install(project).registry))
         yield
 
 
@@ -43,26 +43,28 @@ def model(request: pytest.FixtureRequest) -> Any:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
-def test_machine_code_gives_the_bits_of_the_run_in_python(name: str, tmp_path: Path) -> None:
+def test_native_fmus_give_the_bits_of_runs_in_python(name: str, tmp_path: Path) -> None:
     check_fmus(driven_model(name), tmp_path)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("names", [["controller"], pytest.param(NAMES, marks=pytest.mark.thorough)])
-def test_examples_give_the_same_bytes_however_they_are_compiled(names: list[str]) -> None:
-    """With the test above: code that came with the package, code made here, plain Python, native FMU."""
+def test_all_ways_to_compile_give_the_same_bytes(names: list[str]) -> None:
+    """The ways are code of the package, code compiled here and plain Python; the test above adds the FMU."""
     check_machine_code("driven_examples", names)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("fmi", [2, 3])
-def test_nothing_is_found_in_either_kind(model: cosim.Model, fmi: int, tmp_path: Path) -> None:
+def test_both_kinds_of_fmu_have_no_faults(model: cosim.Model, fmi: int, tmp_path: Path) -> None:
     from fmpy import simulate_fmu
     from fmpy.validation import validate_fmu
 
     path = model.export_fmu(tmp_path / "native.fmu", native=True, platforms=[own_platform()], fmi=fmi)
     assert validate_fmu(str(path)) == []
-    assert [f for f in (*check_file(path), *check_run(path, timeout=300.0)) if f.severity == "error"] == []
+    findings = (*check_file(path), *check_run(path, timeout=300.0))
+    assert [finding for finding in findings if finding.severity == "error"] == []
     for kind in ("CoSimulation", "ModelExchange"):
-        found = simulate_fmu(str(path), fmi_type=kind, stop_time=0.1, output_interval=0.005)
-        assert len(found) >= 20 and all(np.isfinite(found[name]).all() for name in found.dtype.names), kind
+        result = simulate_fmu(str(path), fmi_type=kind, stop_time=0.1, output_interval=0.005)
+        assert len(result) >= 20, kind
+        assert all(np.isfinite(result[name]).all() for name in result.dtype.names), kind

@@ -1,4 +1,4 @@
-"""The participant and the algorithm to copy: they pass the kit, and run as plugins do."""
+"""The tests of the participant example, and a co-simulation of two of its rooms."""
 
 import sys
 from pathlib import Path
@@ -14,11 +14,11 @@ from test_heated_room import TestRelaxedJacobi as TestRelaxedJacobi  # noqa: E40
 from cosim_fmu import CoSimulation  # noqa: E402
 
 
-def test_they_run_together() -> None:
-    parts = {"room": HeatedRoom(), "next": HeatedRoom(capacity=1e5)}
-    wires = [{"from": "room.loss", "to": "next.power", "factor": 0.5}]
-    result = CoSimulation(parts, wires, RelaxedJacobi(), "1 min", starts={"room.power": 2000.0}).simulate(
-        36000.0
-    )
+def test_two_rooms_approach_their_steady_temperatures() -> None:
+    rooms = {"room": HeatedRoom(), "next": HeatedRoom(capacity=1e5)}
+    connections = [{"from": "room.loss", "to": "next.power", "factor": 0.5}]
+    result = CoSimulation(
+        rooms, connections, RelaxedJacobi(), "1 min", starts={"room.power": 2000.0}
+    ).simulate(36000.0)
     assert abs(result["room.temperature"][-1] - (5.0 + 2000.0 / 80.0)) < 1e-3
     assert abs(result["next.temperature"][-1] - (5.0 + 1000.0 / 80.0)) < 1e-2

@@ -1,4 +1,4 @@
-"""The third-party plugin: found, run, listed and exported, and nothing in the repository knows it."""
+"""The third-party plugin is listed, run and exported, and no source of the framework names it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MASS, DAMPING, SPEED, UNTIL = 2.0, 5.0, 3.0, 0.5
 
 @pytest.fixture(scope="module")
 def acme(install: Callable[[Path], Any]) -> Iterator[Any]:
-    found = install(PROJECT)
-    with kit.use_registry(found.registry):
-        yield found
+    plugin = install(PROJECT)
+    with kit.use_registry(plugin.registry):
+        yield plugin
 
 
 def sliding_mass() -> Multibody:
@@ -38,46 +38,48 @@ def sliding_mass() -> Multibody:
 
 
 def closed_form(time: float) -> float:
-    """v = v0 / (1 + c v0 t / m)."""
+    """Return the speed v0 / (1 + c v0 t / m)."""
     return SPEED / (1.0 + DAMPING * SPEED / MASS * time)
 
 
-def run(*words: str, path: Path | None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run_python(
+    *arguments: str, path: Path | None, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if path is not None:
         environment["PYTHONPATH"] = str(path)
     return subprocess.run(
-        [sys.executable, *words], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300
     )
 
 
-def test_it_is_registered_with_its_owner(acme: Any) -> None:
+def test_the_damper_is_registered_with_its_distribution(acme: Any) -> None:
     entry = acme.registry.entry("component", "acme.quadratic_damper")
     assert (entry.distribution, entry.version, entry.kind) == ("acme-dampers", "1.0.0", "force_element")
 
 
-def test_the_command_line_lists_it(acme: Any) -> None:
-    listed = run("-m", "cosim", "plugins", path=acme.site)
+def test_the_command_line_lists_the_plugin(acme: Any) -> None:
+    listed = run_python("-m", "cosim", "plugins", path=acme.site)
     assert "acme: acme-dampers 1.0.0, acme_dampers, contract 1.0\n" in listed.stdout
     assert "force element: acme.quadratic_damper" in listed.stdout
 
 
-def test_it_runs(acme: Any) -> None:
+def test_the_damper_obeys_its_law(acme: Any) -> None:
     result = sliding_mass().simulate(until=UNTIL, accuracy=1e-10)
     assert result["rail.speed"][-1] == pytest.approx(closed_form(UNTIL), rel=1e-8)
 
 
-@pytest.mark.thorough  # plain `tox` does so in an environment of its own
-def test_its_own_tests_pass(acme: Any) -> None:
+@pytest.mark.thorough  # plain `tox` runs them in an environment of their own
+def test_the_tests_of_the_plugin_pass(acme: Any) -> None:
     pytest.importorskip("hypothesis", reason="the contract kit needs hypothesis")
-    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", str(PROJECT))
-    tested = run(*words, path=acme.site, cwd=acme.site)
+    pytest_arguments = ("-m", "pytest", "-q", "-p", "no:cacheprovider", str(PROJECT))
+    tested = run_python(*pytest_arguments, path=acme.site, cwd=acme.site)
     assert tested.returncode == 0, tested.stdout + tested.stderr
     assert " passed" in tested.stdout
 
 
 @pytest.mark.thorough
-def test_an_fmu_carries_it_to_where_it_is_not_installed(acme: Any, tmp_path: Path) -> None:
+def test_an_fmu_runs_without_the_installed_plugin(acme: Any, tmp_path: Path) -> None:
     fmu = sliding_mass().export_fmu(
         tmp_path / "sliding_mass.fmu", outputs=["rail.speed"], accuracy=1e-10, native=False
     )
@@ -88,20 +90,20 @@ def test_an_fmu_carries_it_to_where_it_is_not_installed(acme: Any, tmp_path: Pat
         "result = fmpy.simulate_fmu(sys.argv[1], stop_time=float(sys.argv[2]), output_interval=0.01)\n"
         "print(repr(float(result['rail.speed'][-1])), sys.modules['acme_dampers'].__file__)\n"
     )
-    ran = run("-c", script, str(fmu), str(UNTIL), path=None, cwd=tmp_path)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    speed, file = ran.stdout.splitlines()[-1].split(maxsplit=1)
+    finished = run_python("-c", script, str(fmu), str(UNTIL), path=None, cwd=tmp_path)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    speed, file = finished.stdout.splitlines()[-1].split(maxsplit=1)
     assert float(speed) == pytest.approx(closed_form(UNTIL), rel=1e-8)
     assert str(acme.site) not in file
 
 
 @needs_compiler
-def test_it_becomes_machine_code(acme: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_native_fmu_has_no_python(acme: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from fmpy import simulate_fmu
 
     assert main(["describe", "acme.quadratic_damper"]) == 0
-    said = capsys.readouterr().out
-    assert "acme-dampers" in said and "N.s2/m2" in said and said.endswith("(native FMU): yes\n")
+    output = capsys.readouterr().out
+    assert "acme-dampers" in output and "N.s2/m2" in output and output.endswith("(native FMU): yes\n")
     path = sliding_mass().export_fmu(
         tmp_path / "mass.fmu",
         native=True,
@@ -113,11 +115,11 @@ def test_it_becomes_machine_code(acme: Any, tmp_path: Path, capsys: pytest.Captu
     )
     with zipfile.ZipFile(path) as archive:
         assert not [name for name in archive.namelist() if name.endswith(".py")]
-    found = simulate_fmu(str(path), stop_time=UNTIL, output_interval=0.05)
-    assert found["rail.speed"][-1] == pytest.approx(closed_form(UNTIL), rel=1e-7)
+    result = simulate_fmu(str(path), stop_time=UNTIL, output_interval=0.05)
+    assert result["rail.speed"][-1] == pytest.approx(closed_form(UNTIL), rel=1e-7)
 
 
-def test_the_product_does_not_know_it() -> None:
+def test_no_source_of_the_framework_names_the_plugin() -> None:
     sources = [
         path for folder in ("cosim", "compiler", "plugins", "fmu") for path in (ROOT / folder).rglob("*.py")
     ]

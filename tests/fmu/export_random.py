@@ -62,7 +62,7 @@ class Swing(cosim.Component):
 
 
 class Sampler(cosim.Component):
-    """Holds what its input was at the last sampling instant, and sums it."""
+    """Holds its input of the last sampling instant, and the sum over all instants."""
 
     period = cosim.parameter(unit="s", default=0.02, minimum=1e-3)
     entry = cosim.input()

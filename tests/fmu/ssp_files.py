@@ -28,7 +28,7 @@ SUFFIX = {
 
 
 def ssd(system: str, more: str = "", version: str = "1.0", declared: str = DECLARED) -> str:
-    """A document with one system; `more` is what follows it."""
+    """A document with one system; `more` holds the elements after that system."""
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<ssd:SystemStructureDescription {declared} '
         f'version="{version}" name="test">\n{system}\n{more}</ssd:SystemStructureDescription>'

@@ -13,6 +13,7 @@ from scipy.linalg import expm
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 import error_bars
 import nonlinear
+import nonlinear_couplings
 from cuts import TwoMasses
 from known_couplings import draw
 from python_block import Block
@@ -294,7 +295,7 @@ def test_if_fitted_equations_disagree_the_error_is_unknown() -> None:
 
     The middle of these errors is an eighth of the true one.
     """
-    case = nonlinear.kuramoto()
+    case = nonlinear_couplings.kuramoto()
     result = CoSimulation(case.parts, case.links, "jacobi", case.step).simulate(case.until)
     true = nonlinear.exact(case, result.time)
     report = result.coupling

@@ -55,7 +55,7 @@ def test_derivatives_pass_through_connected_parameters(make_fmu: MakeFmu, algori
 @pytest.mark.few(1)
 @pytest.mark.parametrize("algorithm", ["jacobi", "interface_newton"])
 def test_changes_of_parameters_during_a_run_are_constants(algorithm: str) -> None:
-    """The parameters become 5 and 0.9 whatever their values were; other derivatives go on."""
+    """The parameters become 5 and 0.9 whatever their values were; derivatives by others continue."""
     entries = [{"at": 0.1, "set": {"one.m.k": 5.0}}, {"at": 0.25, "set": {"two.m.c": 0.9}}]
 
     def make(starts: Mapping[str, float]) -> CoSimulation:

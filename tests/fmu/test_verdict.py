@@ -44,7 +44,7 @@ def exploding() -> CoSimulation:
 
 
 def test_a_verdict_worse_than_the_required_one_is_an_error() -> None:
-    coarse = drawn_systems.Drawn(
+    coarse = drawn_systems.DrawnCoupling(
         "chain", {"s": (Source, {"slope": 1.0}), "i": (Integrator, {})}, [("s.y", "i.u")], 2.0, 0.2
     )
     result = coarse.loop().simulate(2.0)

@@ -132,7 +132,7 @@ def test_direct_feedthrough_has_a_bar() -> None:
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "interface_newton"])
 def test_a_stiff_pair_cut_into_force_and_motion(algorithm: str) -> None:
     """Bars of all forces and motions hold, and none is wide."""
-    case = drawn_systems.Drawn(
+    case = drawn_systems.DrawnCoupling(
         "stiff",
         {
             "m": (Mass, {"mass": 1.0, "start_x": 1.0}),

@@ -28,9 +28,9 @@ class BlockState:
 
     def copy(self) -> BlockState:
         """Another State with the same variables (and no cache)."""
-        other = BlockState(self.time, self.y, self.p)
-        other.integrator_memory = self.integrator_memory.copy()
-        return other
+        copied = BlockState(self.time, self.y, self.p)
+        copied.integrator_memory = self.integrator_memory.copy()
+        return copied
 
 
 class BlockSystem:

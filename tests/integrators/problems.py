@@ -183,8 +183,8 @@ class Problem:
     Parameters
     ----------
     growth : float
-        How many times larger than the accuracy the error at the end may be. It covers what the problem makes
-        of small errors on the way, and that errors of steps add up.
+        How many times larger than the accuracy the error at the end may be. It covers the sum of the errors
+        of all steps and their growth in the problem.
     starts : sequence of float, optional
         The states at the start; the component's own without it.
     """
@@ -197,7 +197,7 @@ class Problem:
     starts: Sequence[float] | None = None
 
     def simulator(self, **options: object) -> cosim.Simulator:
-        """A simulator at the start."""
+        """Return a simulator at the start."""
         model = cosim.Model(self.name.replace(" ", "_"))
         model.add(self.part, "part")
         system = model.build()
@@ -208,7 +208,7 @@ class Problem:
         return cosim.Simulator(system, state, **options)  # type: ignore[arg-type]
 
     def error(self, state: cosim.State) -> float:
-        """Largest error, relative to the largest state."""
+        """Return the largest error, relative to the largest state."""
         count = len(self.solution)
         scale = np.abs(self.solution).max()
         return float(np.abs(state.y[:count] - np.array(self.solution)).max() / scale)

@@ -9,6 +9,7 @@ from cosim_integrators.implicit.banded_lu import (
     band_width,
     factor_band,
     factor_complex_band,
+    has_exchanges,
     solve_band,
     solve_complex_band,
 )
@@ -42,7 +43,7 @@ def test_a_band_of_any_size_is_solved(scale: float) -> None:
     a, b = random_band(30, 2, 3, 7) + 10.0 * np.eye(30), np.random.default_rng(1).normal(size=30)
     band, pivots, y = stored_band(scale * a, 2, 3).ravel(), np.zeros(30), scale * b
     assert factor_band(band, pivots, 30, 2, 3) == 0
-    solve_band(band, pivots, 30, 2, 3, y)
+    solve_band(band, pivots, has_exchanges(pivots, 30), 30, 2, 3, y)
     assert np.abs(y - np.linalg.solve(a, b)).max() < 1e-13
 
 
@@ -57,7 +58,7 @@ def test_a_band_has_the_factors_of_the_full_matrix(n: int, lower: int, upper: in
     assert lu_factor(full, pivots, n) == 0
     assert factor_band(band, band_pivots, n, lower, upper) == 0
     lu_solve(full, pivots, n, x)
-    solve_band(band, band_pivots, n, lower, upper, band_x)
+    solve_band(band, band_pivots, has_exchanges(band_pivots, n), n, lower, upper, band_x)
     assert pivots.tolist() == band_pivots.tolist()
     assert (pivots.tolist() == list(range(n))) == (diagonal > 0.0 or lower == 0)
     factors = full.reshape(n, n)

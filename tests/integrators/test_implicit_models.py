@@ -32,7 +32,7 @@ class DelayedFollower(cosim.Component):
     """A stiff state that follows half of its own value one second ago."""
 
     y = cosim.auxiliary_state(start=1.0)
-    seen = cosim.input()
+    delayed_y = cosim.input()
     out = cosim.output()
 
     @cosim.kernel
@@ -40,8 +40,8 @@ class DelayedFollower(cosim.Component):
         out[0] = y
 
     @cosim.kernel
-    def derivatives(y, seen, y_dot):
-        y_dot[0] = -500.0 * (y - 0.5 * seen)
+    def derivatives(y, delayed_y, y_dot):
+        y_dot[0] = -500.0 * (y - 0.5 * delayed_y)
 
 
 def growing(t, y, p, d, k, h, c, ints, first, count):
@@ -77,14 +77,14 @@ def test_an_event_of_a_stiff_system(method) -> None:
 
 @pytest.mark.parametrize("method", HIGHER_ORDER)
 def test_a_delay_in_the_loop(method) -> None:
-    model = cosim.Model("late")
-    model.add(DelayedFollower, "late")
-    model.add("measures.delay", "felt", source="late.out", delay=1.0)
-    model.connect("felt", "late.seen")
+    model = cosim.Model("delayed_follower")
+    model.add(DelayedFollower, "follower")
+    model.add("measures.delay", "delayed", source="follower.out", delay=1.0)
+    model.connect("delayed", "follower.delayed_y")
     simulator = cosim.Simulator(model.build(), integrator=method, accuracy=1e-7)
     for end, value in ((1.0, 0.5), (2.0, 0.25), (3.0, 0.125)):
         simulator.advance_to(end)
-        assert simulator.state["late.y"] == pytest.approx(value, abs=2e-6)
+        assert simulator.state["follower.y"] == pytest.approx(value, abs=2e-6)
     assert simulator.integrator.statistics.steps < 1000
 
 

@@ -74,14 +74,14 @@ class Largest(cosim.Component):
     """The largest value of the signal at the ends of steps, times `a`; 0 where `a` is 0."""
 
     a = cosim.parameter(default=0.0)
-    seen = cosim.discrete(start=0.0)
+    largest = cosim.discrete(start=0.0)
     signal = cosim.input()
 
     @cosim.update
-    def remember(a, seen, signal, seen_next):
-        seen_next[0] = seen
+    def compare(a, largest, signal, largest_next):
+        largest_next[0] = largest
         if a != 0.0:
-            seen_next[0] = max(seen, a * signal)
+            largest_next[0] = max(largest, a * signal)
 
 
 def mount() -> tuple[cosim.System, list[str]]:
@@ -139,7 +139,7 @@ def edge_in_update() -> tuple[cosim.System, list[str]]:
     model.connect("f.x", "first.signal")
     model.add(Largest, "last")
     model.connect(model.measure("measures.delay", "later", source="f.x", delay=0.7), "last.signal")
-    return model.build(), ["f.k", "last.a", "late.delay", "f.x", "later.delay", "first.a", "first.seen"]
+    return model.build(), ["f.k", "last.a", "late.delay", "f.x", "later.delay", "first.a", "first.largest"]
 
 
 SYSTEMS = {
@@ -156,12 +156,28 @@ def systems() -> dict[str, tuple[cosim.System, list[str]]]:
     return {name: make() for name, (make, _) in SYSTEMS.items()}
 
 
-def numbers(system: cosim.System, by: list[str], until: float, **options: Any) -> bytes:
-    """All derivatives of a run."""
+def bytes_of_derivatives(system: cosim.System, by: list[str], until: float, **options: Any) -> bytes:
+    """The bytes of the derivatives of all recorded variables along `by`."""
     run = cosim.simulate(system, until=until, derivatives=by, output_interval=until / 37, **options)
     assert not run.warnings
-    found = [run.derivative(of, path) for of in run.names if of != "time" for path in by]
-    return b"".join(np.ascontiguousarray(x, dtype=float).tobytes() for x in found)
+    derivatives = [run.derivative(of, path) for of in run.names if of != "time" for path in by]
+    return b"".join(np.ascontiguousarray(x, dtype=float).tobytes() for x in derivatives)
+
+
+def flow_goes_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the flow go along all steps, as it does with a loose accuracy."""
+    monkeypatch.setattr(carried_tangents, "SMOOTH_SUM", 0.0)
+
+
+def carried(system: cosim.System, by: list[str], until: float, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The arrays of tangents at the end of a run."""
+    carriers: list[CarriedTangents] = []
+    start = CarriedTangents.start
+    monkeypatch.setattr(
+        CarriedTangents, "start", lambda self, state: (carriers.append(self), start(self, state))[1]
+    )
+    cosim.simulate(system, until=until, derivatives=by)
+    return carriers[-1]._arrays
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -171,12 +187,12 @@ def test_each_direction_has_the_bytes_that_it_has_alone(
 ) -> None:
     make, until = SYSTEMS[name]
     system, by = systems[name]
-    in_lanes = numbers(system, by[:count], until)
+    in_lanes = bytes_of_derivatives(system, by[:count], until)
     monkeypatch.setattr(native, "has_lanes", lambda: False)
-    other, _ = make()  # a system keeps the tangents that were made for it
-    arrays = carried(other, by[:count], until, monkeypatch)
+    fresh, _ = make()  # a system keeps the tangents that were made for it
+    arrays = carried(fresh, by[:count], until, monkeypatch)
     assert not arrays["lanes"].size
-    assert numbers(other, by[:count], until) == in_lanes
+    assert bytes_of_derivatives(fresh, by[:count], until) == in_lanes
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -186,29 +202,13 @@ def test_directions_have_the_same_bytes_if_the_flow_goes_along_with_them(
 ) -> None:
     make, until = SYSTEMS[name]
     system, by = systems[name]
-    without_flow = numbers(system, by[:count], until)
+    without_flow = bytes_of_derivatives(system, by[:count], until)
     flow_goes_along(monkeypatch)
-    other, _ = make()
-    assert numbers(other, by[:count], until) == without_flow
+    fresh, _ = make()
+    assert bytes_of_derivatives(fresh, by[:count], until) == without_flow
 
 
-def flow_goes_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the flow go along all steps, as with a loose accuracy."""
-    monkeypatch.setattr(carried_tangents, "SMOOTH_SUM", 0.0)
-
-
-def carried(system: cosim.System, by: list[str], until: float, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The arrays of tangents at the end of a run."""
-    kept: list[CarriedTangents] = []
-    start = CarriedTangents.start
-    monkeypatch.setattr(
-        CarriedTangents, "start", lambda self, state: (kept.append(self), start(self, state))[1]
-    )
-    cosim.simulate(system, until=until, derivatives=by)
-    return kept[-1]._arrays
-
-
-def test_lanes_are_taken(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_directions_go_in_lanes(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     system, by = systems["feedback"]
     arrays = carried(system, by, 1.0, monkeypatch)
     plan = rows_of(CarryPlan, arrays["numbers"], 0, 1)[0]
@@ -250,13 +250,15 @@ def test_few_directions_go_in_lanes(systems: Any, count: int, monkeypatch: pytes
     assert not arrays["refused_lanes"].any()
 
 
-def test_two_lanes_that_disagree_go_alone(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_directions_whose_lanes_disagree_go_alone(systems: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     system, by = systems["edge"]
     assert list(carried(system, by[:2], 1.0, monkeypatch)["refused_lanes"]) == [0.0, 1.0, 1.0]
     assert list(carried(system, by[1:3], 1.0, monkeypatch)["refused_lanes"]) == [0.0, 0.0, 0.0]
 
 
-def test_a_lane_disagrees_with_that_of_the_flow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_direction_goes_alone_if_its_lane_disagrees_with_that_of_the_flow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     flow_goes_along(monkeypatch)
     system, by = edge()
     assert list(carried(system, by[:1], 1.0, monkeypatch)["refused_lanes"]) == [1.0, 1.0]

@@ -60,7 +60,7 @@ def dependencies(function: Any, *views: str) -> dict[str, set[str]]:
         name, index = element
         return (name or "returned") + (f"[{index}]" if index != ANY_INDEX else "")
 
-    return {shown(to): set(map(shown, found)) for to, found in flows_of(function, *views).items()}
+    return {shown(to): set(map(shown, sources)) for to, sources in flows_of(function, *views).items()}
 
 
 def test_each_result_depends_on_what_is_assigned_to_it() -> None:
@@ -92,8 +92,8 @@ def test_a_result_depends_on_the_conditions_that_lead_to_it() -> None:
         for i in range(2):
             flag[i] = high[i]
 
-    found = dependencies(clip)
-    assert found["value[0]"] == {"low", "x", "on"} and found["flag"] == {"high", "on"}
+    results = dependencies(clip)
+    assert results["value[0]"] == {"low", "x", "on"} and results["flag"] == {"high", "on"}
 
 
 def test_a_loop_passes_values_from_one_turn_to_the_next() -> None:
@@ -208,8 +208,8 @@ def test_only_helpers_that_write_to_an_argument_are_writers() -> None:
         out[0] = mean_of(a, b)
         add_to(b, x)
 
-    found = dependencies(both_ways)
-    assert found == {"out[0]": {"a", "b", "x"}, "b": {"x", "b"}}
+    results = dependencies(both_ways)
+    assert results == {"out[0]": {"a", "b", "x"}, "b": {"x", "b"}}
     program = Program()
     kinds = REAL, *[View(REAL, 1, None)] * 3
     assert parameters_written(program.function(both_ways, kinds)) == {"out", "b"}

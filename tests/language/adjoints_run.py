@@ -51,16 +51,16 @@ def adjoint_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
             expected = outcome(tangent, of_tangent)
             if expected is None:
                 continue
-            found = outcome(adjoint.record, recorded)
-            if found is None:  # a slope is infinite: Python raises an error where compiled code goes on
+            actual = outcome(adjoint.record, recorded)
+            if actual is None:  # a slope is infinite: Python raises an error where compiled code goes on
                 continue
             # the view a, its tangents and the rate of the result
             views_of_tangent = (of_tangent[4], of_tangent[-2], of_tangent[-1])
             views_of_recording = (recorded[4], recorded[-4], recorded[-1])
             pairs = zip(views_of_tangent, views_of_recording, strict=True)
             has_equal_views = all(np.array_equal(x, y, equal_nan=True) for x, y in pairs)
-            if not (has_equal_views and are_equal(expected[:3], found[:3])):
-                yield Difference(seed, expected, found)
+            if not (has_equal_views and are_equal(expected[:3], actual[:3])):
+                yield Difference(seed, expected, actual)
                 continue
             if expected[0] != "returns":
                 continue
@@ -92,13 +92,13 @@ def road_differences(seeds: Iterable[int], coder: Coder = BY_LLVM) -> Iterator[D
             expected = outcome(adjoint.record, plain_arguments)
             if expected is None:
                 continue
-            found = outcome(record, compiled_arguments)
-            if expected[0] == "returns" and found is not None:
+            actual = outcome(record, compiled_arguments)
+            if expected[0] == "returns" and actual is not None:
                 weights = np.array([draw.uniform(-1.0, 1.0) for _ in range(1 + plain_arguments[4].size)])
                 expected += tuple(reversed_adjoints(adjoint.reverse, plain_arguments, weights)[0].tolist())
-                found += tuple(reversed_adjoints(reverse, compiled_arguments, weights)[0].tolist())
+                actual += tuple(reversed_adjoints(reverse, compiled_arguments, weights)[0].tolist())
             yield (
                 None
-                if found and are_equal(expected, found)
-                else Difference(seed, expected[:9], found[:9] if found else ())
+                if actual and are_equal(expected, actual)
+                else Difference(seed, expected[:9], actual[:9] if actual else ())
             )

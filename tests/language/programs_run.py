@@ -59,36 +59,36 @@ def arguments(draw: random.Random) -> list[Any]:
     return [np.float64(real()), np.float64(real()), np.int64(whole()), np.int64(whole()), a, k, w]
 
 
-def in_plain_python(kernel: Any, given: list[Any]) -> Outcome | None:
+def in_plain_python(kernel: Any, values: list[Any]) -> Outcome | None:
     """The result and the arrays; None if only Python raises this exception or has larger whole numbers."""
     try:
         with np.errstate(all="ignore"):
-            result: Any = ("returns", float(kernel(*given)))
+            result: Any = ("returns", float(kernel(*values)))
     except (ValueError, ArithmeticError) as error:
         if str(error) not in RAISED:
             return None
         result = ("raises", type(error).__name__, str(error))
     except MemoryError:  # a whole number of some gigabytes
         return None
-    return (*result, *_arrays(given))
+    return (*result, *_arrays(values))
 
 
-def compiled_outcome(function: Called, given: list[Any]) -> Outcome:
+def compiled_outcome(function: Called, values: list[Any]) -> Outcome:
     try:
-        result: Any = ("returns", function(*given))
+        result: Any = ("returns", function(*values))
     except (ValueError, ArithmeticError) as error:
         result = ("raises", type(error).__name__, str(error))
-    return (*result, *_arrays(given))
+    return (*result, *_arrays(values))
 
 
-def _arrays(given: list[Any]) -> list[Any]:
-    a, k, w = given[4:]
+def _arrays(values: list[Any]) -> list[Any]:
+    a, k, w = values[4:]
     return [*a.tolist(), *k.tolist(), *w.ravel().tolist()]
 
 
-def are_equal(expected: Outcome, found: Outcome) -> bool:
+def are_equal(expected: Outcome, actual: Outcome) -> bool:
     """Whether two outcomes are equal to the last bit; all NaN are equal."""
-    return len(expected) == len(found) and all(map(is_same, expected, found))
+    return len(expected) == len(actual) and all(map(is_same, expected, actual))
 
 
 def differences(seeds: Iterable[int], coder: Coder = BY_LLVM) -> Iterator[Difference | None]:
@@ -98,13 +98,13 @@ def differences(seeds: Iterable[int], coder: Coder = BY_LLVM) -> Iterator[Differ
     for seed, called in zip(kernels, compiled_together(kernels.values(), SIGNATURE, coder), strict=True):
         draw = random.Random(seed)
         for _ in range(CALLS):
-            given = arguments(draw)
-            copies = [value.copy() for value in given]
-            expected = in_plain_python(kernels[seed], given)
+            values = arguments(draw)
+            copies = [value.copy() for value in values]
+            expected = in_plain_python(kernels[seed], values)
             if expected is None:
                 continue
-            found = compiled_outcome(called, copies)
-            yield None if are_equal(expected, found) else Difference(seed, expected, found)
+            actual = compiled_outcome(called, copies)
+            yield None if are_equal(expected, actual) else Difference(seed, expected, actual)
 
 
 def lowered_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
@@ -119,9 +119,9 @@ def lowered_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
         called = prototype(SIGNATURE)(machine.address_of(name))
         draw = random.Random(seed)
         for _ in range(CALLS):
-            given = arguments(draw)
-            copies = [value.copy() for value in given]
-            expected = in_plain_python(kernel, given)
+            values = arguments(draw)
+            copies = [value.copy() for value in values]
+            expected = in_plain_python(kernel, values)
             if expected is None:
                 continue
             if expected[0] == "raises":
@@ -129,9 +129,9 @@ def lowered_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
             result = ctypes.c_double()
             words = [_call_words(letter, value) for letter, value in zip(SIGNATURE, copies, strict=False)]
             status = called(ctypes.addressof(result), *itertools.chain(*words))
-            answer = ("returns", result.value) if status == 0 else ("raises",)
-            found = (*answer, *_arrays(copies))
-            yield None if are_equal(expected, found) else Difference(seed, expected, found)
+            result_or_raise = ("returns", result.value) if status == 0 else ("raises",)
+            actual = (*result_or_raise, *_arrays(copies))
+            yield None if are_equal(expected, actual) else Difference(seed, expected, actual)
 
 
 def _call_words(letter: str, value: Any) -> tuple[Any, ...]:

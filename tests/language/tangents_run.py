@@ -26,20 +26,20 @@ def programs(seeds: Iterable[int]) -> dict[int, Any]:
     return {seed: kernel for seed, kernel in kernels.items() if not is_too_large(kernel)}
 
 
-def with_tangents(draw: random.Random, given: list[Any], directions: int) -> list[Any]:
+def with_tangents(draw: random.Random, values: list[Any], directions: int) -> list[Any]:
     """Arguments of a tangent: those of the program, random directions, and a result."""
-    a = np.array([draw.uniform(-1.0, 1.0) for _ in range(directions * given[4].size)])
+    a = np.array([draw.uniform(-1.0, 1.0) for _ in range(directions * values[4].size)])
     numbers = [np.array([draw.uniform(-1.0, 1.0) for _ in range(directions)]) for _ in range(2)]
     if directions == 1:
-        return [*given, *(np.float64(x[0]) for x in numbers), a, np.zeros(1)]
-    return [*given, *numbers, a, np.zeros(directions)]
+        return [*values, *(np.float64(x[0]) for x in numbers), a, np.zeros(1)]
+    return [*values, *numbers, a, np.zeros(directions)]
 
 
-def outcome(function: Any, given: list[Any]) -> Outcome | None:
+def outcome(function: Any, values: list[Any]) -> Outcome | None:
     """The result of a call and its arrays after it; None if only plain Python raises this exception."""
     try:
         with np.errstate(all="ignore"):
-            result: tuple[Any, ...] = ("returns", float(function(*given)))
+            result: tuple[Any, ...] = ("returns", float(function(*values)))
     except (ValueError, ArithmeticError) as error:
         if str(error) not in RAISED:
             return None
@@ -48,7 +48,7 @@ def outcome(function: Any, given: list[Any]) -> Outcome | None:
         return None
     return (
         *result,
-        *(x for array in given for x in np.ravel(array).tolist() if isinstance(array, np.ndarray)),
+        *(x for array in values for x in np.ravel(array).tolist() if isinstance(array, np.ndarray)),
     )
 
 
@@ -66,8 +66,8 @@ def differences(seeds: Iterable[int], directions: int, coder: Coder = BY_LLVM) -
             expected = outcome(tangent, plain_arguments)
             if expected is None:
                 continue
-            found = outcome(machine_code, compiled_arguments)
-            yield None if found and are_equal(expected, found) else Difference(seed, expected, found or ())
+            actual = outcome(machine_code, compiled_arguments)
+            yield None if actual and are_equal(expected, actual) else Difference(seed, expected, actual or ())
 
 
 def value_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
@@ -82,30 +82,30 @@ def value_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
             if expected is None:
                 continue
             zeros = [np.zeros_like(value) for value in with_tangents(draw, copies, 1)[len(copies) :]]
-            found = outcome(tangent, [*copies, *zeros]) or ()
-            found = found[: len(expected)]
-            yield None if are_equal(expected, found) else Difference(seed, expected, found)
+            actual = outcome(tangent, [*copies, *zeros]) or ()
+            actual = actual[: len(expected)]
+            yield None if are_equal(expected, actual) else Difference(seed, expected, actual)
 
 
-def _moved(given: list[Any], direction: list[Any], step: float) -> list[Any]:
+def _moved(values: list[Any], direction: list[Any], step: float) -> list[Any]:
     """The arguments, moved by a step along a direction."""
-    x, t, n, m, a, k, w = (value.copy() for value in given)
+    x, t, n, m, a, k, w = (value.copy() for value in values)
     return [x + step * direction[0], t + step * direction[1], n, m, a + step * direction[2], k, w]
 
 
-def _reals(found: Outcome | None) -> Any:
+def _reals(returned: Outcome | None) -> Any:
     """The result of a call and its view of reals; None if it raised."""
-    if found is None or found[0] != "returns":
+    if returned is None or returned[0] != "returns":
         return None
-    return np.array([found[1], *found[2:6]])
+    return np.array([returned[1], *returned[2:6]])
 
 
-def slopes(kernel: Any, given: list[Any], direction: list[Any], step: float) -> Any:
+def slopes(kernel: Any, values: list[Any], direction: list[Any], step: float) -> Any:
     """Finite differences of sixth order along a direction; None if the program raises at a point."""
     total: Any = 0.0
     for i, weight in ((1, 45.0), (2, -9.0), (3, 1.0)):
-        ahead = _reals(outcome(kernel, _moved(given, direction, i * step)))
-        back = _reals(outcome(kernel, _moved(given, direction, -i * step)))
+        ahead = _reals(outcome(kernel, _moved(values, direction, i * step)))
+        back = _reals(outcome(kernel, _moved(values, direction, -i * step)))
         if ahead is None or back is None:
             return None
         with np.errstate(all="ignore"):
@@ -129,13 +129,13 @@ def slope_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
             values = _reals(outcome(lambda *x: tangent(*x, *direction[:2], a_dot, rate), copies))  # noqa: B023
             if values is None:
                 continue
-            found = np.concatenate([rate, a_dot])
+            actual = np.concatenate([rate, a_dot])
             steps = [slopes(kernel, point, direction, step) for step in (1e-3, 4e-4, 1e-4)]
             if any(step is None for step in steps):
                 continue
-            for value, rate_found, *rates in zip(values, found, *steps, strict=True):
+            for value, actual_rate, *rates in zip(values, actual, *steps, strict=True):
                 size = 1.0 + abs(rates[0])
                 settled = np.isfinite(rates).all() and np.ptp(rates) < 1e-8 * size
                 if settled and abs(value) < LARGEST and size < LARGEST:
-                    agrees = abs(rate_found - rates[1]) < 1e-7 * size
-                    yield None if agrees else Difference(seed, tuple(rates), (rate_found,))
+                    agrees = abs(actual_rate - rates[1]) < 1e-7 * size
+                    yield None if agrees else Difference(seed, tuple(rates), (actual_rate,))

@@ -41,8 +41,8 @@ def compiled_by_c(functions: Iterable[Any], signature: str) -> dict[Any, Called]
 def test_edges_of_reals() -> None:
     by_function = compiled_by_c((function for function, *_ in OF_REALS), "ff>f")
     for function, a, b, expected in OF_REALS:
-        found = by_function[function](a, b)
-        assert is_same(found, expected), (function, a, b, found)
+        actual = by_function[function](a, b)
+        assert is_same(actual, expected), (function, a, b, actual)
 
 
 def test_edges_of_whole_numbers() -> None:

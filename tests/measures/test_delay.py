@@ -92,7 +92,7 @@ def sine(**delay):
     model = cosim.Model("sine")
     model.add("measures.sinusoid", "source", frequency=6.0, phase=0.3)
     model.add("measures.integrate", "area", source="source")
-    model.add(Delay, "felt", source="source", **delay)
+    model.add(Delay, "delayed", source="source", **delay)
     return model
 
 
@@ -152,15 +152,15 @@ def test_sources_and_options_cannot_be_set_in_a_state(name, value, text) -> None
 def test_a_smooth_source(can_use_current_value) -> None:
     # without the current value, steps of more than 0.05 s extrapolate
     simulator = simulator_of(sine(delay=0.05, can_use_current_value=can_use_current_value), accuracy=1e-6)
-    assert simulator.state["felt"] == simulator.state["source"]
+    assert simulator.state["delayed"] == simulator.state["source"]
     for i in range(1, 40):
         t = 0.05 * i
         simulator.advance_to(t)
         expected = math.sin(6.0 * max(t - 0.05, 0.0) + 0.3)
-        assert simulator.state["felt"] == pytest.approx(expected, abs=2e-5)
+        assert simulator.state["delayed"] == pytest.approx(expected, abs=2e-5)
         if i > 1:
             rate = 6.0 * math.cos(6.0 * (t - 0.05) + 0.3)
-            assert simulator.state["felt.value_dot"] == pytest.approx(rate, abs=2e-3)
+            assert simulator.state["delayed.value_dot"] == pytest.approx(rate, abs=2e-3)
 
 
 def test_a_delay_depends_on_time_unless_it_uses_the_current_value() -> None:
@@ -177,19 +177,19 @@ def test_a_delay_depends_on_time_unless_it_uses_the_current_value() -> None:
 def test_a_delay_of_zero_equals_its_source(flag) -> None:
     simulator = simulator_of(sine(delay=0.0, **({flag: True} if flag else {})))
     system = simulator.system
-    felt, source = system.parts["felt"], system.parts["source"]
-    assert felt.derivatives_in(system) == source.derivatives_in(system) == 3
-    assert felt.depends_on_stage(system) == source.depends_on_stage(system)
+    delayed, source = system.parts["delayed"], system.parts["source"]
+    assert delayed.derivatives_in(system) == source.derivatives_in(system) == 3
+    assert delayed.depends_on_stage(system) == source.depends_on_stage(system)
     for i in range(1, 10):
         simulator.advance_to(0.1 * i)
         for order in range(4):
-            assert felt.read(simulator.state, order) == source.read(simulator.state, order)
+            assert delayed.read(simulator.state, order) == source.read(simulator.state, order)
 
 
 def test_the_default_value_is_shown_before_initialization() -> None:
     state = sine(delay=0.1, default_value=4.0).build().default_state()
     state.realize(cosim.Stage.REPORT)
-    assert state["felt"] == 4.0
+    assert state["delayed"] == 4.0
 
 
 @pytest.mark.by_turns
@@ -198,8 +198,8 @@ def test_the_default_value_is_shown_before_initialization() -> None:
 def test_one_delay(integrator, accuracy) -> None:
     """Error control covers steps longer than the delay and the interpolation over long steps."""
     model = cosim.Model("decay")
-    model.add(Decay, "plant", felt="felt")
-    model.add(Delay, "felt", source="plant.y", delay=1.0)
+    model.add(Decay, "plant", felt="delayed")
+    model.add(Delay, "delayed", source="plant.y", delay=1.0)
     simulator = simulator_of(model, integrator=f"integrators.{integrator}", accuracy=accuracy)
     for t, y in ((1.0, 0.0), (2.0, -1 / 2), (3.0, -1 / 6), (5.0, 19 / 120), (10.0, 0.020241126543209878)):
         simulator.advance_to(t)
@@ -247,12 +247,12 @@ def test_fixed_steps_with_derivatives_are_of_fourth_order() -> None:
 def test_a_jump_at_an_event_is_not_smoothed(options) -> None:
     model = cosim.Model("jump")
     model.add(Switch, "switch")
-    model.add(Delay, "felt", source="switch.out", delay=0.1, **options)
+    model.add(Delay, "delayed", source="switch.out", delay=0.1, **options)
     simulator = simulator_of(model, accuracy=1e-6, maximum_step=0.037)
     values = []
     for i in range(1, 101):
         simulator.advance_to(0.01 * i)
-        values.append((simulator.state.time, simulator.state["felt"]))
+        values.append((simulator.state.time, simulator.state["delayed"]))
     assert {value for _, value in values} == {0.0, 1.0}
     assert min(t for t, value in values if value == 1.0) == pytest.approx(0.44, abs=0.0101)
     assert max(t for t, value in values if value == 0.0) < 0.44
@@ -265,8 +265,8 @@ def test_steps_end_where_a_jump_arrives(integrator, accuracy) -> None:
     """The jump arrives at 0.43 s; from there on y is a straight line, so the result is exact."""
     model = cosim.Model("jump")
     model.add(Switch, "switch")
-    model.add(Delay, "felt", source="switch.out", delay=0.1)
-    model.add(Decay, "plant", felt="felt")
+    model.add(Delay, "delayed", source="switch.out", delay=0.1)
+    model.add(Decay, "plant", felt="delayed")
     simulator = simulator_of(model, integrator=f"integrators.{integrator}", accuracy=accuracy)
     simulator.advance_to(1.0)
     assert simulator.state["plant.y"] == pytest.approx(1.0 - (1.0 - 0.43), abs=1e-14)
@@ -278,8 +278,8 @@ def test_steps_end_where_a_jump_arrives(integrator, accuracy) -> None:
 def test_a_jump_without_an_event_does_not_stop_the_run(integrator, delay) -> None:
     model = cosim.Model("jump")
     model.add(JumpWithoutEvent, "source")
-    model.add(Delay, "felt", source="source", delay=delay)
-    model.add(Decay, "plant", felt="felt")
+    model.add(Delay, "delayed", source="source", delay=delay)
+    model.add(Decay, "plant", felt="delayed")
     simulator = simulator_of(model, integrator=f"integrators.{integrator}", accuracy=1e-6)
     simulator.advance_to(3.0)
     exact = 1.0 - ((1.0 - math.cos(3.0 - delay)) + (3.0 - delay - 0.777))
@@ -288,17 +288,17 @@ def test_a_jump_without_an_event_does_not_stop_the_run(integrator, delay) -> Non
 
 def test_a_long_delay_makes_the_history_grow() -> None:
     simulator = simulator_of(sine(delay=3.0), accuracy=1e-6, maximum_step=0.01)
-    before = simulator.state["felt"]
+    before = simulator.state["delayed"]
     simulator.advance_to(2.9)
-    assert simulator.state["felt"] == before
+    assert simulator.state["delayed"] == before
     simulator.advance_to(5.0)
-    assert simulator.state["felt"] == pytest.approx(math.sin(6.0 * 2.0 + 0.3), abs=1e-7)
+    assert simulator.state["delayed"] == pytest.approx(math.sin(6.0 * 2.0 + 0.3), abs=1e-7)
 
 
 def test_a_resumed_run_has_the_same_bytes() -> None:
     model = cosim.Model("decay")
-    model.add(Decay, "plant", felt="felt")
-    model.add(Delay, "felt", source="plant.y", delay=0.3)
+    model.add(Decay, "plant", felt="delayed")
+    model.add(Delay, "delayed", source="plant.y", delay=0.3)
     system = model.build()
     simulator = cosim.Simulator(system, accuracy=1e-5)
     simulator.initialize()

@@ -48,8 +48,8 @@ def test_an_open_loop_is_assembled_and_its_redundant_equation_is_reported():
     simulator.initialize()
     state = simulator.state
     assert abs(state["closure.position_error"]).max() < 1e-10
-    others = [f.witness for f in simulator.findings if f.kind != "moved start"]
-    assert others == ["closure.redundant"]
+    witnesses = [f.witness for f in simulator.findings if f.kind != "moved start"]
+    assert witnesses == ["closure.redundant"]
     moved_starts = [f.witness for f in simulator.findings if f.kind == "moved start"]
     assert "crank_joint.q" in moved_starts
 

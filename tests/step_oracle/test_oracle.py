@@ -28,12 +28,12 @@ OF_THIS_PLATFORM = pytest.mark.skipif(
 )
 
 
-def difference(seed: int, expected: dict[str, Any], found: dict[str, Any]) -> str:
+def difference(seed: int, expected: dict[str, Any], actual: dict[str, Any]) -> str:
     """The first difference of an outcome and its system; an empty text if there is none."""
-    if expected == found:
+    if expected == actual:
         return ""
     plan = random_plan(seed)
-    return f"{first_difference(expected, found, plan.build())}\n{plan}"
+    return f"{first_difference(expected, actual, plan.build())}\n{plan}"
 
 
 def outcomes_in_plain_python(seeds: list[int], most_steps: int = 0) -> dict[int, dict[str, Any]]:
@@ -75,8 +75,8 @@ def test_an_outcome_is_that_of_the_file(seed: int) -> None:
 
 @OF_THIS_PLATFORM
 def test_outcomes_in_plain_python_are_those_of_the_file() -> None:
-    for seed, found in outcomes_in_plain_python(SEEDS[:PLAIN]).items():
-        assert not difference(seed, written_outcomes()[seed], found)
+    for seed, actual in outcomes_in_plain_python(SEEDS[:PLAIN]).items():
+        assert not difference(seed, written_outcomes()[seed], actual)
 
 
 @pytest.mark.thorough
@@ -86,5 +86,5 @@ def test_compiled_code_and_plain_python_agree_on_new_seeds() -> None:
     count = many(334)
     for start in range(first, first + count, BATCH):
         batch = list(range(start, min(start + BATCH, first + count)))
-        for seed, found in outcomes_in_plain_python(batch, STEPS).items():
-            assert not difference(seed, run_plan(random_plan(seed), most_steps=STEPS), found)
+        for seed, actual in outcomes_in_plain_python(batch, STEPS).items():
+            assert not difference(seed, run_plan(random_plan(seed), most_steps=STEPS), actual)

@@ -98,11 +98,27 @@ class Extrapolating(Merson):
         super().interpolate(min(max(t, self.previous_time), self._last.end), out)
 
 
-class Straight(Merson):
-    """Interpolates with lines."""
+class NotesRepetitions(Merson):
+    """Knows whether its last step was repeated."""
+
+    is_again = False
+
+    def step(self, *arguments):
+        self.is_again = False
+        return super().step(*arguments)
+
+    def redo(self, *arguments):
+        self.is_again = True
+        return super().redo(*arguments)
+
+
+class Straight(NotesRepetitions):
+    """Interpolates with lines inside a step that was not repeated."""
 
     def interpolate(self, t, out):
         super().interpolate(t, out)
+        if self.is_again:
+            return
         start, stop = np.zeros_like(out), np.zeros_like(out)
         super().interpolate(self.previous_time, start)
         super().interpolate(self._last.end, stop)
@@ -231,18 +247,8 @@ class RepeatsOnce(Merson):
         return code
 
 
-class WrongInside(Merson):
+class WrongInside(NotesRepetitions):
     """Interpolates wrongly inside a step that was repeated."""
-
-    is_again = False
-
-    def step(self, *arguments):
-        self.is_again = False
-        return super().step(*arguments)
-
-    def redo(self, *arguments):
-        self.is_again = True
-        return super().redo(*arguments)
 
     def interpolate(self, t, out):
         super().interpolate(t, out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shlex
@@ -32,6 +33,11 @@ def document(capsys: Captured, *words: str) -> dict[str, Any]:
     return answer
 
 
+def expanded(words: str) -> list[str]:
+    """The words that a shell passes on: a pattern becomes the names of the files that match it."""
+    return [name for word in shlex.split(words) for name in sorted(glob.glob(word)) or [word]]
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "words"), EXAMPLES, ids=[words for _, words in EXAMPLES])
 def test_each_example_runs_as_it_is_typed_and_with_json(
@@ -39,7 +45,7 @@ def test_each_example_runs_as_it_is_typed_and_with_json(
 ) -> None:
     if name == "completion" or "acme" in words:
         pytest.skip("has a test of its own")
-    program, command, *rest = shlex.split(words)
+    program, command, *rest = expanded(words)
     assert (program, command) == ("cosim", name)
     assert main([command, *rest]) == 0, capsys.readouterr().err
     shutil.rmtree(example_folder / "rocker", ignore_errors=True)

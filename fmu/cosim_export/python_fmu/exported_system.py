@@ -32,9 +32,11 @@ class ExportedSystem(HostedInstance):
     resources : Path
         Folder with the model, the interface and the registry, as `PythonFmuExporter` wrote them.
 
-    Notes ----- Inputs are held over a step. Outputs can be read at any time, and are computed when they are
-    read. A saved state is that of the whole instance, so an instance in another process continues from it
-    with the same bits.
+    Notes
+    -----
+    Inputs are held over a step. Outputs can be read at any time, and are computed when they are read. A saved
+    state is that of the whole instance, so an instance in another process continues from it with the same
+    bits.
     """
 
     def __init__(self, resources: Path) -> None:

@@ -11,7 +11,14 @@ from typing import Any, ClassVar
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmi2_instance import memory_functions
 from cosim_fmi.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
-from cosim_fmi.binding.fmu_library import CallOrderError, FmiError, FunctionTable, accesses, plain, vectors
+from cosim_fmi.binding.fmu_library import (
+    CallOrderError,
+    FmiError,
+    FunctionTable,
+    access_signatures,
+    array_signatures,
+    instance_signatures,
+)
 from cosim_fmi.binding.fmu_output import LOGGER, logger, with_format
 
 # FMI 1.0: types and functions.
@@ -58,7 +65,7 @@ class EventInfo(ctypes.Structure):
     )
 
 
-REFERENCES, REALS, WHO = POINTER(c_uint), POINTER(c_double), c_void_p
+REFERENCES, REALS, INSTANCE = POINTER(c_uint), POINTER(c_double), c_void_p
 INFO = POINTER(EventInfo)
 TABLE = FunctionTable(
     version="1.0",
@@ -68,28 +75,28 @@ TABLE = FunctionTable(
         "GetVersion": (c_char_p, ()),
         "GetTypesPlatform": (c_char_p, ()),
         "GetModelTypesPlatform": (c_char_p, ()),
-        "SetDebugLogging": (c_int, (WHO, c_int8)),
-        **accesses(C_TYPES),
+        "SetDebugLogging": (c_int, (INSTANCE, c_int8)),
+        **access_signatures(C_TYPES),
         # Co-Simulation
         "InstantiateSlave": (
-            WHO,
+            INSTANCE,
             (c_char_p, c_char_p, c_char_p, c_char_p, c_double, c_int8, c_int8, Callbacks, c_int8),
         ),
-        "InitializeSlave": (c_int, (WHO, c_double, c_int8, c_double)),
-        **plain("TerminateSlave", "ResetSlave", "Terminate"),
-        "FreeSlaveInstance": (None, (WHO,)),
-        "SetRealInputDerivatives": (c_int, (WHO, REFERENCES, c_size_t, POINTER(c_int), REALS)),
-        "DoStep": (c_int, (WHO, c_double, c_double, c_int8)),
-        "GetRealStatus": (c_int, (WHO, c_int, REALS)),
+        "InitializeSlave": (c_int, (INSTANCE, c_double, c_int8, c_double)),
+        **instance_signatures("TerminateSlave", "ResetSlave", "Terminate"),
+        "FreeSlaveInstance": (None, (INSTANCE,)),
+        "SetRealInputDerivatives": (c_int, (INSTANCE, REFERENCES, c_size_t, POINTER(c_int), REALS)),
+        "DoStep": (c_int, (INSTANCE, c_double, c_double, c_int8)),
+        "GetRealStatus": (c_int, (INSTANCE, c_int, REALS)),
         # Model Exchange
-        "InstantiateModel": (WHO, (c_char_p, c_char_p, ModelCallbacks, c_int8)),
-        "FreeModelInstance": (None, (WHO,)),
-        "SetTime": (c_int, (WHO, c_double)),
-        "Initialize": (c_int, (WHO, c_int8, c_double, INFO)),
-        "EventUpdate": (c_int, (WHO, c_int8, INFO)),
-        "CompletedIntegratorStep": (c_int, (WHO, POINTER(c_int8))),
-        **vectors("SetContinuousStates", "GetContinuousStates", "GetNominalContinuousStates"),
-        **vectors("GetDerivatives", "GetEventIndicators"),
+        "InstantiateModel": (INSTANCE, (c_char_p, c_char_p, ModelCallbacks, c_int8)),
+        "FreeModelInstance": (None, (INSTANCE,)),
+        "SetTime": (c_int, (INSTANCE, c_double)),
+        "Initialize": (c_int, (INSTANCE, c_int8, c_double, INFO)),
+        "EventUpdate": (c_int, (INSTANCE, c_int8, INFO)),
+        "CompletedIntegratorStep": (c_int, (INSTANCE, POINTER(c_int8))),
+        **array_signatures("SetContinuousStates", "GetContinuousStates", "GetNominalContinuousStates"),
+        **array_signatures("GetDerivatives", "GetEventIndicators"),
     },
     needed={
         "CoSimulation": ("InstantiateSlave", "InitializeSlave", "FreeSlaveInstance", "DoStep"),

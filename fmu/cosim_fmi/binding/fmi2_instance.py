@@ -12,7 +12,13 @@ from typing import Any, ClassVar
 
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
-from cosim_fmi.binding.fmu_library import FmiError, FunctionTable, accesses, plain, vectors
+from cosim_fmi.binding.fmu_library import (
+    FmiError,
+    FunctionTable,
+    access_signatures,
+    array_signatures,
+    instance_signatures,
+)
 from cosim_fmi.binding.fmu_output import LOGGER, logger, with_format
 
 # FMI 2.0: types and functions.
@@ -53,62 +59,64 @@ class EventInfo(ctypes.Structure):
     )
 
 
-REFERENCES, REALS, WHO = POINTER(c_uint), POINTER(c_double), c_void_p
+REFERENCES, REALS, INSTANCE = POINTER(c_uint), POINTER(c_double), c_void_p
 STATE = POINTER(c_void_p)
-ALWAYS = (
+NEEDED_BY_BOTH = (
     "Instantiate",
     "FreeInstance",
     "EnterInitializationMode",
     "ExitInitializationMode",
     "SetupExperiment",
 )
+"""Functions without which neither Co-Simulation nor Model Exchange can be run."""
 TABLE = FunctionTable(
     version="2.0",
     prefix="fmi2",
     signatures={
         "GetVersion": (c_char_p, ()),
         "GetTypesPlatform": (c_char_p, ()),
-        "SetDebugLogging": (c_int, (WHO, c_int, c_size_t, POINTER(c_char_p))),
+        "SetDebugLogging": (c_int, (INSTANCE, c_int, c_size_t, POINTER(c_char_p))),
         "Instantiate": (
-            WHO,
+            INSTANCE,
             (c_char_p, c_int, c_char_p, c_char_p, POINTER(Callbacks), c_int, c_int),
         ),
-        "FreeInstance": (None, (WHO,)),
-        "SetupExperiment": (c_int, (WHO, c_int, c_double, c_double, c_int, c_double)),
-        **plain("EnterInitializationMode", "ExitInitializationMode", "Terminate", "Reset"),
-        **accesses(C_TYPES),
-        "GetFMUstate": (c_int, (WHO, STATE)),
-        "SetFMUstate": (c_int, (WHO, c_void_p)),
-        "FreeFMUstate": (c_int, (WHO, STATE)),
-        "SerializedFMUstateSize": (c_int, (WHO, c_void_p, POINTER(c_size_t))),
-        "SerializeFMUstate": (c_int, (WHO, c_void_p, c_char_p, c_size_t)),
-        "DeSerializeFMUstate": (c_int, (WHO, c_char_p, c_size_t, STATE)),
+        "FreeInstance": (None, (INSTANCE,)),
+        "SetupExperiment": (c_int, (INSTANCE, c_int, c_double, c_double, c_int, c_double)),
+        **instance_signatures("EnterInitializationMode", "ExitInitializationMode", "Terminate", "Reset"),
+        **access_signatures(C_TYPES),
+        "GetFMUstate": (c_int, (INSTANCE, STATE)),
+        "SetFMUstate": (c_int, (INSTANCE, c_void_p)),
+        "FreeFMUstate": (c_int, (INSTANCE, STATE)),
+        "SerializedFMUstateSize": (c_int, (INSTANCE, c_void_p, POINTER(c_size_t))),
+        "SerializeFMUstate": (c_int, (INSTANCE, c_void_p, c_char_p, c_size_t)),
+        "DeSerializeFMUstate": (c_int, (INSTANCE, c_char_p, c_size_t, STATE)),
         "GetDirectionalDerivative": (
             c_int,
-            (WHO, REFERENCES, c_size_t, REFERENCES, c_size_t, REALS, REALS),
+            (INSTANCE, REFERENCES, c_size_t, REFERENCES, c_size_t, REALS, REALS),
         ),
         # Co-Simulation
-        "SetRealInputDerivatives": (c_int, (WHO, REFERENCES, c_size_t, POINTER(c_int), REALS)),
-        "DoStep": (c_int, (WHO, c_double, c_double, c_int)),
-        "GetRealStatus": (c_int, (WHO, c_int, REALS)),
-        "GetBooleanStatus": (c_int, (WHO, c_int, POINTER(c_int))),
+        "SetRealInputDerivatives": (c_int, (INSTANCE, REFERENCES, c_size_t, POINTER(c_int), REALS)),
+        "DoStep": (c_int, (INSTANCE, c_double, c_double, c_int)),
+        "GetRealStatus": (c_int, (INSTANCE, c_int, REALS)),
+        "GetBooleanStatus": (c_int, (INSTANCE, c_int, POINTER(c_int))),
         # Model Exchange
-        **plain("EnterEventMode", "EnterContinuousTimeMode"),
-        "NewDiscreteStates": (c_int, (WHO, POINTER(EventInfo))),
-        "CompletedIntegratorStep": (c_int, (WHO, c_int, POINTER(c_int), POINTER(c_int))),
-        "SetTime": (c_int, (WHO, c_double)),
-        **vectors("SetContinuousStates", "GetContinuousStates", "GetNominalsOfContinuousStates"),
-        **vectors("GetDerivatives", "GetEventIndicators"),
+        **instance_signatures("EnterEventMode", "EnterContinuousTimeMode"),
+        "NewDiscreteStates": (c_int, (INSTANCE, POINTER(EventInfo))),
+        "CompletedIntegratorStep": (c_int, (INSTANCE, c_int, POINTER(c_int), POINTER(c_int))),
+        "SetTime": (c_int, (INSTANCE, c_double)),
+        **array_signatures("SetContinuousStates", "GetContinuousStates", "GetNominalsOfContinuousStates"),
+        **array_signatures("GetDerivatives", "GetEventIndicators"),
     },
     needed={
-        "CoSimulation": (*ALWAYS, "DoStep"),
-        "ModelExchange": (*ALWAYS, "NewDiscreteStates", "EnterContinuousTimeMode", "SetTime"),
+        "CoSimulation": (*NEEDED_BY_BOTH, "DoStep"),
+        "ModelExchange": (*NEEDED_BY_BOTH, "NewDiscreteStates", "EnterContinuousTimeMode", "SetTime"),
     },
 )
 """`Enumeration` has no functions of its own: it is read and written as `Integer`."""
 
 
 LAST_SUCCESSFUL_TIME, TERMINATED = 2, 3
+"""Two values of fmi2StatusKind."""
 READABLE = modes.INITIALIZED | {modes.TERMINATED, modes.FAILED}
 SAVING = modes.INITIALIZED | {modes.INSTANTIATED, modes.TERMINATED, modes.FAILED}
 
@@ -124,8 +132,8 @@ def memory_functions() -> tuple[int, int]:
 class Fmi2Instance(FmuInstance):
     """FMI 2.0, Co-Simulation and Model Exchange.
 
-    Which call is allowed when: FMI 2.0.4, sections 3.2.3 and 4.2.4, but for reading in the middle of what
-    one call of the master consists of, which is left to the algorithms.
+    Which call is allowed when: FMI 2.0.4, sections 3.2.3 and 4.2.4. When variables may be read in the middle
+    of a step of the master is not checked here: its algorithm has to know.
     """
 
     table: ClassVar[FunctionTable] = TABLE

@@ -31,7 +31,13 @@ from typing import Any, ClassVar
 
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
-from cosim_fmi.binding.fmu_library import FmiError, FunctionTable, accesses, plain, vectors
+from cosim_fmi.binding.fmu_library import (
+    FmiError,
+    FunctionTable,
+    access_signatures,
+    array_signatures,
+    instance_signatures,
+)
 from cosim_fmi.binding.fmu_output import LOGGER_3, logger_3
 from cosim_fmi.binding.statuses import DISCARD
 
@@ -58,66 +64,69 @@ BYTES = POINTER(c_uint8)
 INTERMEDIATE_UPDATE = ctypes.CFUNCTYPE(
     None, c_void_p, c_double, c_bool, c_bool, c_bool, c_bool, POINTER(c_bool), POINTER(c_double)
 )
-REFERENCES, REALS, WHO, COUNT = POINTER(c_uint32), POINTER(c_double), c_void_p, c_size_t
+REFERENCES, REALS, INSTANCE, COUNT = POINTER(c_uint32), POINTER(c_double), c_void_p, c_size_t
 STATE, FLAG = POINTER(c_void_p), POINTER(c_bool)
-ALWAYS = ("FreeInstance", "EnterInitializationMode", "ExitInitializationMode")
-BINARY = (c_int, (WHO, REFERENCES, COUNT, POINTER(c_size_t), POINTER(BYTES), COUNT))
+NEEDED_BY_BOTH = ("FreeInstance", "EnterInitializationMode", "ExitInitializationMode")
+"""Functions without which neither Co-Simulation nor Model Exchange can be run."""
+BINARY = (c_int, (INSTANCE, REFERENCES, COUNT, POINTER(c_size_t), POINTER(BYTES), COUNT))
 TABLE = FunctionTable(
     version="3.0",
     prefix="fmi3",
     signatures={
         "GetVersion": (c_char_p, ()),
-        "SetDebugLogging": (c_int, (WHO, c_bool, COUNT, POINTER(c_char_p))),
+        "SetDebugLogging": (c_int, (INSTANCE, c_bool, COUNT, POINTER(c_char_p))),
         "InstantiateCoSimulation": (
-            WHO,
+            INSTANCE,
             (
                 *(c_char_p, c_char_p, c_char_p, c_bool, c_bool, c_bool, c_bool, REFERENCES, COUNT),
                 *(c_void_p, LOGGER_3, INTERMEDIATE_UPDATE),
             ),
         ),
         "InstantiateModelExchange": (
-            WHO,
+            INSTANCE,
             (c_char_p, c_char_p, c_char_p, c_bool, c_bool, c_void_p, LOGGER_3),
         ),
-        "FreeInstance": (None, (WHO,)),
-        "EnterInitializationMode": (c_int, (WHO, c_bool, c_double, c_double, c_bool, c_double)),
-        **plain("ExitInitializationMode", "EnterConfigurationMode", "ExitConfigurationMode"),
-        **plain("EnterEventMode", "EnterStepMode", "EnterContinuousTimeMode", "Terminate", "Reset"),
-        **accesses(C_TYPES, COUNT),
+        "FreeInstance": (None, (INSTANCE,)),
+        "EnterInitializationMode": (c_int, (INSTANCE, c_bool, c_double, c_double, c_bool, c_double)),
+        **instance_signatures("ExitInitializationMode", "EnterConfigurationMode", "ExitConfigurationMode"),
+        **instance_signatures(
+            "EnterEventMode", "EnterStepMode", "EnterContinuousTimeMode", "Terminate", "Reset"
+        ),
+        **access_signatures(C_TYPES, COUNT),
         "GetBinary": BINARY,
         "SetBinary": BINARY,
-        "GetClock": (c_int, (WHO, REFERENCES, COUNT, FLAG)),
-        "SetClock": (c_int, (WHO, REFERENCES, COUNT, FLAG)),
-        "GetIntervalDecimal": (c_int, (WHO, REFERENCES, COUNT, REALS, POINTER(c_int))),
+        "GetClock": (c_int, (INSTANCE, REFERENCES, COUNT, FLAG)),
+        "SetClock": (c_int, (INSTANCE, REFERENCES, COUNT, FLAG)),
+        "GetIntervalDecimal": (c_int, (INSTANCE, REFERENCES, COUNT, REALS, POINTER(c_int))),
         "GetIntervalFraction": (
             c_int,
-            (WHO, REFERENCES, COUNT, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_int)),
+            (INSTANCE, REFERENCES, COUNT, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_int)),
         ),
-        "UpdateDiscreteStates": (c_int, (WHO, FLAG, FLAG, FLAG, FLAG, FLAG, REALS)),
-        "GetFMUState": (c_int, (WHO, STATE)),
-        "SetFMUState": (c_int, (WHO, c_void_p)),
-        "FreeFMUState": (c_int, (WHO, STATE)),
-        "SerializedFMUStateSize": (c_int, (WHO, c_void_p, POINTER(c_size_t))),
-        "SerializeFMUState": (c_int, (WHO, c_void_p, c_char_p, c_size_t)),
-        "DeserializeFMUState": (c_int, (WHO, c_char_p, c_size_t, STATE)),
+        "UpdateDiscreteStates": (c_int, (INSTANCE, FLAG, FLAG, FLAG, FLAG, FLAG, REALS)),
+        "GetFMUState": (c_int, (INSTANCE, STATE)),
+        "SetFMUState": (c_int, (INSTANCE, c_void_p)),
+        "FreeFMUState": (c_int, (INSTANCE, STATE)),
+        "SerializedFMUStateSize": (c_int, (INSTANCE, c_void_p, POINTER(c_size_t))),
+        "SerializeFMUState": (c_int, (INSTANCE, c_void_p, c_char_p, c_size_t)),
+        "DeserializeFMUState": (c_int, (INSTANCE, c_char_p, c_size_t, STATE)),
         "GetDirectionalDerivative": (
             c_int,
-            (WHO, REFERENCES, COUNT, REFERENCES, COUNT, REALS, COUNT, REALS, COUNT),
+            (INSTANCE, REFERENCES, COUNT, REFERENCES, COUNT, REALS, COUNT, REALS, COUNT),
         ),
         # Co-Simulation
-        "DoStep": (c_int, (WHO, c_double, c_double, c_bool, FLAG, FLAG, FLAG, REALS)),
+        "DoStep": (c_int, (INSTANCE, c_double, c_double, c_bool, FLAG, FLAG, FLAG, REALS)),
         # Model Exchange
-        "CompletedIntegratorStep": (c_int, (WHO, c_bool, FLAG, FLAG)),
-        "SetTime": (c_int, (WHO, c_double)),
-        **vectors("SetContinuousStates", "GetContinuousStates", "GetNominalsOfContinuousStates"),
-        **vectors("GetContinuousStateDerivatives", "GetEventIndicators"),
-        "GetNumberOfContinuousStates": (c_int, (WHO, POINTER(c_size_t))),
-        "GetNumberOfEventIndicators": (c_int, (WHO, POINTER(c_size_t))),
+        "CompletedIntegratorStep": (c_int, (INSTANCE, c_bool, FLAG, FLAG)),
+        "SetTime": (c_int, (INSTANCE, c_double)),
+        **array_signatures("SetContinuousStates", "GetContinuousStates", "GetNominalsOfContinuousStates"),
+        **array_signatures("GetContinuousStateDerivatives", "GetEventIndicators"),
+        "GetNumberOfContinuousStates": (c_int, (INSTANCE, POINTER(c_size_t))),
+        "GetNumberOfEventIndicators": (c_int, (INSTANCE, POINTER(c_size_t))),
     },
     needed={
-        "CoSimulation": ("InstantiateCoSimulation", *ALWAYS, "DoStep"),
+        "CoSimulation": ("InstantiateCoSimulation", *NEEDED_BY_BOTH, "DoStep"),
         "ModelExchange": (
-            *("InstantiateModelExchange", *ALWAYS),
+            *("InstantiateModelExchange", *NEEDED_BY_BOTH),
             *("UpdateDiscreteStates", "EnterContinuousTimeMode", "SetTime"),
         ),
     },
@@ -272,7 +281,7 @@ class Fmi3Instance(FmuInstance):
         return Update(again.value, terminate.value, nominals.value, next_event)
 
     def sizes(self) -> tuple[int, int] | None:
-        """Structural parameters change them; None where the library lacks the functions."""
+        """The numbers of states and indicators now; None where the library lacks the functions."""
         counts = []
         for function in ("GetNumberOfContinuousStates", "GetNumberOfEventIndicators"):
             count = c_size_t()

@@ -30,8 +30,10 @@ class StepAnswer(NamedTuple):
         Time, s.
     discarded : bool
         The step was refused, or given up at `reached`.
-    event, terminate, early : bool
-        It wants event mode; it wants the simulation to end; it has returned early.
+    event, terminate : bool
+        Whether the FMU asks for event mode, and for the end of the simulation.
+    early : bool
+        Whether it has returned before the end of the step.
     """
 
     reached: float
@@ -46,7 +48,10 @@ class Update(NamedTuple):
 
     Attributes
     ----------
-    again, terminate, nominals_changed : bool
+    again, terminate : bool
+        Whether the FMU asks for one more update, and for the end of the simulation.
+    nominals_changed : bool
+        Whether nominal values of continuous states have changed.
     next_event : float or None
         Time, s; None when there is none.
     """
@@ -86,9 +91,8 @@ class FmuInstance(ABC):
 
     Every method makes the calls that the version needs for what its name says; where the version has no such
     thing, it makes none. A call that is not allowed in the present mode is not made (`CallOrderError`); one
-    that answers
-    worse than a warning raises `FmiError`. After *error* the instance can only be freed, after *fatal*
-    nothing of it is called.
+    that answers worse than a warning raises `FmiError`. After *error* the instance can only be freed, after
+    *fatal* nothing of it is called.
 
     Parameters
     ----------
@@ -106,8 +110,10 @@ class FmuInstance(ABC):
         Address of the instance; 0 where there is none.
     failure : FmiError or None
         The last one after which nothing is allowed; a further call raises it again.
+    steps : bool
+        Whether it is for Co-Simulation: then it makes steps itself.
     untold : FmiError or None
-        A failure in freeing a state, which raises nothing, until a further call raises it.
+        A failure in freeing a state, which could not be raised there; None once it has been reported.
     """
 
     table: ClassVar[FunctionTable]
@@ -166,7 +172,7 @@ class FmuInstance(ABC):
         process_guard.round_as_before()
         black_box.status_words[black_box.CALL] = 0
         process_guard.calling[0] = None
-        if status > WARNING or status < OK:  # `is_bad`
+        if status > WARNING or status < OK:  # as `is_bad`, without the cost of a call
             self.check(function, status)
         return status
 
@@ -191,10 +197,11 @@ class FmuInstance(ABC):
         elif status != DISCARD:
             self.mode = modes.FAILED
         failure = FmiError.of_status(self.name_of(function), status)
-        self.failure = failure if status != DISCARD else self.failure
+        if status != DISCARD:
+            self.failure = failure
         raise failure
 
-    # Making and freeing it
+    # From its instantiation to its end
 
     def instantiate(
         self,
@@ -333,6 +340,7 @@ class FmuInstance(ABC):
         self.call("Set" + self.same_functions.get(kind, kind), *self._given(references, buffer), group="Set")
 
     def _given(self, references: Any, buffer: Any) -> tuple[Any, ...]:
+        """Arguments of functions that read and write variables, behind the instance."""
         return references, len(references), buffer
 
     def set_input_slopes(self, references: Sequence[int], slopes: Sequence[float]) -> None:
@@ -364,6 +372,7 @@ class FmuInstance(ABC):
         return list(derivatives)
 
     def _direction(self, of: Any, by: Any, seeds: Any, derivatives: Any) -> tuple[Any, ...]:
+        """Arguments of *GetDirectionalDerivative* behind the instance."""
         return of, len(of), by, len(by), seeds, derivatives
 
     # Co-Simulation
@@ -437,11 +446,11 @@ class FmuInstance(ABC):
         self.call("SetTime", time)
 
     def set_continuous_states(self, states: Any) -> None:
-        """An array of doubles."""
+        """Write the continuous states, an array of doubles."""
         self.call("SetContinuousStates", states, len(states))
 
     def get_continuous_states(self, states: Any) -> None:
-        """Into an array of doubles."""
+        """Read the continuous states into an array of doubles."""
         self.call("GetContinuousStates", states, len(states))
 
     def get_derivatives(self, rates: Any) -> None:
@@ -449,11 +458,11 @@ class FmuInstance(ABC):
         self.call(self.rates_function, rates, len(rates))
 
     def get_event_indicators(self, indicators: Any) -> None:
-        """Into an array of doubles."""
+        """Read the event indicators into an array of doubles."""
         self.call("GetEventIndicators", indicators, len(indicators))
 
     def get_nominals(self, nominals: Any) -> None:
-        """Nominal values of the continuous states, into an array of doubles."""
+        """Read the nominal values of the continuous states into an array of doubles."""
         self.call(self.nominals_function, nominals, len(nominals))
 
     def completed_step(self) -> tuple[bool, bool]:
@@ -473,12 +482,13 @@ class FmuInstance(ABC):
         return 1, answers, answers + 8
 
     def sizes(self) -> tuple[int, int] | None:
-        """Continuous states and event indicators, where the instance tells (FMI 3.0)."""
+        """The numbers of continuous states and event indicators; None where the instance does not tell."""
         return None
 
     # States
 
     state_functions: ClassVar[Mapping[str, str]] = {}
+    """Functions of saved states, by "get", "set", "free", "size", "serialize" and "deserialize"."""
 
     def save(self) -> SavedState:
         """The whole state, in memory of the instance."""

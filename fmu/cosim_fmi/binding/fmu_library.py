@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosim_fmi.binding import process_guard
-from cosim_fmi.binding.statuses import FATAL, PENDING
+from cosim_fmi.binding.statuses import FATAL, PENDING, STATUS_WORDS
 
 if TYPE_CHECKING:
     from cosim_fmi.binding.fmu_instance import FmuInstance
 
-LOAD = 1
-"""The kind of a segment in an ELF file that is mapped into memory."""
-STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
+LOADABLE_SEGMENT = 1
+"""PT_LOAD: the type of a segment in an ELF file that is mapped into memory."""
 
 
 class FmiError(Exception):
@@ -46,7 +45,8 @@ class FmiError(Exception):
         if status == PENDING:
             text = "returned pending, but asynchronous steps are not supported"
         else:
-            text = f"failed with status {STATUS[status] if 0 <= status < len(STATUS) else status}"
+            word = STATUS_WORDS[status] if 0 <= status < len(STATUS_WORDS) else status
+            text = f"failed with status {word}"
         return cls(text, function, status)
 
 
@@ -72,17 +72,18 @@ class CallOrderError(FmiError):
 
 
 Signature = tuple[Any, tuple[Any, ...]]
+"""The ctypes result of a function, and the ctypes of its arguments."""
 
 
-def accesses(c_types: Mapping[str, Any], *more: Any) -> dict[str, Signature]:
-    """The functions that read and write variables, one of each for each type.
+def access_signatures(c_types: Mapping[str, Any], *more: Any) -> dict[str, Signature]:
+    """Signatures of the functions that read and write variables, one of each for each type.
 
     Parameters
     ----------
     c_types : mapping of str to ctypes type
         `Enumeration` has no functions of its own.
     *more
-        Arguments behind the values.
+        Types of further arguments, behind the values.
     """
     return {
         f"{verb}{kind}": (c_int, (c_void_p, POINTER(c_uint), c_size_t, POINTER(c_type), *more))
@@ -92,13 +93,13 @@ def accesses(c_types: Mapping[str, Any], *more: Any) -> dict[str, Signature]:
     }
 
 
-def plain(*names: str) -> dict[str, Signature]:
-    """Functions that take the instance alone."""
+def instance_signatures(*names: str) -> dict[str, Signature]:
+    """Signatures of functions that take the instance alone."""
     return dict.fromkeys(names, (c_int, (c_void_p,)))
 
 
-def vectors(*names: str) -> dict[str, Signature]:
-    """Functions that take, or fill, an array of doubles."""
+def array_signatures(*names: str) -> dict[str, Signature]:
+    """Signatures of functions that take, or fill, an array of doubles."""
     return dict.fromkeys(names, (c_int, (c_void_p, POINTER(c_double), c_size_t)))
 
 
@@ -131,7 +132,7 @@ class FunctionTable:
         return f"{identifier}_{self.prefix}{name}" if self.with_identifier else self.prefix + name
 
 
-NAMES = {"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}
+INTERFACE_NAMES = {"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}
 
 
 class FmuLibrary:
@@ -174,7 +175,7 @@ class FmuLibrary:
             self.unload()
             raise FmiError(
                 f"the library does not export {', '.join(missing)}: no FMI {table.version} "
-                f"{NAMES[interface]} FMU"
+                f"{INTERFACE_NAMES[interface]} FMU"
             )
 
     def _open(self, path: Path) -> Any:
@@ -193,7 +194,7 @@ class FmuLibrary:
         function = self._functions.get(name)
         if function is None:
             try:
-                function = getattr(self._dll, self.symbol(name))  # looked up once, by `has`
+                function = getattr(self._dll, self.symbol(name))
             except AttributeError:
                 raise MissingFunctionError(self.table.prefix + name) from None
             function.restype, function.argtypes = self.table.signatures[name]
@@ -212,7 +213,7 @@ class FmuLibrary:
         if dll is not None:
             with suppress(OSError), process_guard.in_library(self.identifier, "unloading its library"):
                 (_ctypes.FreeLibrary if os.name == "nt" else _ctypes.dlclose)(vars(dll)["_handle"])  # type: ignore[attr-defined,unused-ignore]
-        process_guard.loaded.discard(self)  # what it runs when it is unloaded may call exit, too
+        process_guard.loaded.discard(self)  # not before: what it runs while it is unloaded may call exit
 
 
 @functools.cache
@@ -248,9 +249,9 @@ def is_cut_off(path: Path) -> bool:
             return True
         file.seek(table)
         data = file.read(width * count)
-    for at in range(0, width * count, max(width, 1)):
-        kind, _, offset, _, _, size = struct.unpack_from("<IIQQQQ", data.ljust(at + 56, b"\0"), at)
-        if kind == LOAD and offset + size > length:
+    for entry in range(0, width * count, max(width, 1)):
+        kind, _, offset, _, _, size = struct.unpack_from("<IIQQQQ", data.ljust(entry + 56, b"\0"), entry)
+        if kind == LOADABLE_SEGMENT and offset + size > length:
             return True
     return False
 

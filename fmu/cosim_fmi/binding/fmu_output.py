@@ -19,30 +19,34 @@ from weakref import WeakValueDictionary
 
 from cosim.kit import PrintableStream, black_box, printable, raw_stream
 from cosim_fmi.binding.process_guard import last_words
+from cosim_fmi.binding.statuses import DISCARD, ERROR, FATAL, OK, PENDING, STATUS_WORDS, WARNING
 
 LOGGER = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p
 )
-"""The environment, the instance's name, status, category, message; what follows is variadic."""
+"""The logger of FMI 1.0 and 2.0: environment, name of the instance, status, category, message.
+
+What follows the message is variadic.
+"""
 LOGGER_3 = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)
-"""The environment, status, category, message."""
+"""The logger of FMI 3.0: environment, status, category, message."""
 _receiver_numbers = itertools.count(1)
 _receivers: WeakValueDictionary[int, LogReceiver] = WeakValueDictionary()
-"""By their numbers."""
+"""Receivers by their numbers."""
 _by_component: WeakValueDictionary[int, LogReceiver] = WeakValueDictionary()
-"""Those of FMI 1.0 by the address of the instance."""
+"""Receivers of instances of FMI 1.0, by the address of the instance."""
 _instantiating = threading.local()
 """Its `receiver` waits in this thread for messages of an instance of FMI 1.0 that has no address yet."""
 _formatter: list[Any] = []
-"""The function that inserts variadic arguments, if there is one; see `format_with`."""
+"""The native helper that inserts variadic arguments into messages, if there is one; see `format_with`."""
 
 
 class LogReceiver:
     """Receives the messages of an instance.
 
-    FMI 2.0 and 3.0 hand an address of the environment to the callback; it is the `number` here. FMI 1.0
-    hands the instance only, which has no address while it is made: then messages go to the receiver that
-    is waiting (`waiting`).
+    The callback of FMI 2.0 and 3.0 gets the address of an environment, in place of which each receiver hands
+    out its `number`. That of FMI 1.0 gets the instance alone, which has no address while it is made: then
+    messages go to the receiver that is waiting (`waiting`).
 
     Parameters
     ----------
@@ -55,7 +59,7 @@ class LogReceiver:
         _receivers[self.number] = self
 
     def receive(self, status: int, message: bytes | None) -> None:
-        """A message has arrived."""
+        """Pass on a message that has arrived."""
         self.add(status, (message or b"").decode("utf-8", "replace"))
 
     def belongs_to(self, component: int) -> None:
@@ -128,7 +132,7 @@ def logger_3() -> Any:
 
 
 MOST_BYTES = 100_000
-"""Bytes that are taken at once; of more the last ones."""
+"""Bytes of printed text that are read at once; of more text the last ones."""
 STANDARD_OUTPUT = 1
 _capture_lock = threading.RLock()
 """Held by the thread that captures the standard output: others leave it alone."""
@@ -162,8 +166,8 @@ class Printed:
 def printed_to(add: Callable[[str], None]) -> Iterator[None]:
     """Capture what is written to the standard output inside, and pass it on at the end.
 
-    What Python has waiting there is written before. The standard error stays as it is: an FMU that aborts
-    writes the reason there. While another thread captures, nothing is captured here.
+    Python's own buffer is written first. The standard error stays as it is: an FMU that aborts writes the
+    reason there. While another thread captures, nothing is captured here.
 
     Parameters
     ----------
@@ -178,7 +182,7 @@ def printed_to(add: Callable[[str], None]) -> Iterator[None]:
 def printed_beside(add: Callable[[str], None]) -> Iterator[Callable[[], None]]:
     """Capture printed text as `printed_to` does, while C code and Python take turns.
 
-    What Python prints with ``sys.stdout`` goes on to where it went, from whatever thread.
+    What Python prints with ``sys.stdout`` still goes to where it went before, from whatever thread.
 
     Parameters
     ----------
@@ -224,7 +228,7 @@ class _CapturedOutput:
             self._add(text)
 
     def end(self, why: str = "") -> None:
-        """Bring the standard output back, once."""
+        """Bring the standard output back, once; also as an action of `last_words`, which says `why`."""
         if self._is_open:
             self._is_open = False
             flush()
@@ -287,7 +291,7 @@ def _writer_beside(python: Any, descriptor: int) -> Any:
 
 
 def flush() -> None:
-    """Write what Python and the C library have waiting."""
+    """Write what Python and the C library have in their buffers."""
     with suppress(Exception):
         sys.stdout.flush()
     if os.name != "nt":
@@ -317,10 +321,15 @@ def _new_file() -> int:
             os.unlink(name)
 
 
-SERIOUS = ("logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal")
-STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
-WRITTEN: dict[str, Container[int]] = {"all": range(256), "warning": (1, 2, 3, 4), "error": (3, 4)}
-"""Statuses by level."""
+SERIOUS_CATEGORIES = ("logStatusWarning", "logStatusDiscard", "logStatusError", "logStatusFatal")
+"""Categories of the standard in which failures are logged."""
+ERRORS = (ERROR, FATAL)
+WRITTEN_STATUSES: dict[str, Container[int]] = {
+    "all": range(256),
+    "warning": (WARNING, DISCARD, *ERRORS),
+    "error": ERRORS,
+}
+"""Statuses of messages that are written to the file, by the level of the log."""
 
 
 class FmuLog:
@@ -352,12 +361,12 @@ class FmuLog:
 
     def add(self, status: int, message: str) -> None:
         """Add a message, and write it to the file if its level asks for it."""
-        self.errors += status in (3, 4)
+        self.errors += status in ERRORS
         self.messages.append((status, message.strip()))
         file = self._file  # a thread of the FMU may log while this one closes
-        if file is not None and status in WRITTEN[self._level]:
+        if file is not None and status in WRITTEN_STATUSES[self._level]:
             with suppress(OSError, ValueError):  # a full disk is not a fault of the run
-                word = STATUS[status] if 0 <= status < len(STATUS) else str(status)
+                word = STATUS_WORDS[status] if 0 <= status < len(STATUS_WORDS) else str(status)
                 file.write(printable(f"{word}: {message.strip()}\n"))
 
     def close(self) -> None:
@@ -372,18 +381,18 @@ class FmuLog:
         self._errors_before_call = self.errors
 
     def has_error(self) -> bool:
-        """Whether the FMU has logged an error, and not only a wish to stop, since the call began."""
+        """Whether the FMU has logged an error since the call began."""
         return self.errors > self._errors_before_call
 
     def text(self, count: int = 5) -> str:
         """First lines of the last messages of at least a warning, or else of the last of any kind."""
-        serious = [m for status, m in self.messages if status not in (0, 5)]
-        chosen = (serious or [m for _, m in self.messages])[-count:]
+        serious = [message for status, message in self.messages if status not in (OK, PENDING)]
+        chosen = (serious or [message for _, message in self.messages])[-count:]
         return " | ".join(dict.fromkeys(map(_headline, chosen)))
 
 
 def _headline(message: str) -> str:
-    """The first line; after the one in which pythonfmu says which C function of Python failed."""
+    """The first line; the second where the first names but a C function of Python that failed (pythonfmu)."""
     first, _, rest = message.partition("\n")
     if rest and first.endswith(("PyObject_Call", "PyObject_CallMethod")):
         first = rest.partition("\n")[0]
@@ -400,20 +409,20 @@ def is_log(path: Path) -> bool:
     except OSError:
         return False
     word, colon, _ = first.decode("utf-8", "replace").partition(": ")
-    return not first or (bool(colon) and (word in STATUS or word.lstrip("-").isdigit()))
+    return not first or (bool(colon) and (word in STATUS_WORDS or word.lstrip("-").isdigit()))
 
 
 def serious_categories(declared: Sequence[str]) -> list[str] | None:
     """Categories to switch on so that an FMU explains its failures without chattering.
 
-    All ([]) when it declares nothing beside the standard's own: some tools log their errors under no
-    category at all. None when nothing should be switched on.
+    [], which stands for all, when it declares only categories of the standard: some tools log their errors
+    under no category at all. None when nothing should be switched on.
 
     Examples
     --------
     >>> serious_categories(["logStatusError", "logAll"]), serious_categories(["logEvents", "logStatusError"])
     ([], ['logStatusError'])
     """
-    if declared and {*declared} <= {*SERIOUS, "logStatusPending", "logAll"}:
+    if declared and {*declared} <= {*SERIOUS_CATEGORIES, "logStatusPending", "logAll"}:
         return []
-    return [c for c in declared if c in SERIOUS or "error" in c.lower()] or None
+    return [c for c in declared if c in SERIOUS_CATEGORIES or "error" in c.lower()] or None

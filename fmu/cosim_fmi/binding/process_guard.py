@@ -1,4 +1,8 @@
-"""Protection from foreign code in this process: settings are restored, and an ``exit`` is explained."""
+"""Protection from foreign code in this process: settings are restored, and an ``exit`` is explained.
+
+First the settings of the process (folder, signals, floating-point environment), then rounding after each
+call, then calls of ``exit``.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +21,11 @@ from weakref import WeakSet
 
 from cosim.kit import ResourceLimits, black_box
 
-FAULTS = tuple(
+FAULT_SIGNALS = tuple(
     int(getattr(signal, name)) for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL") if hasattr(signal, name)
 )
-"""Signals of faults: run-time environments (of Java, .NET, Go) need their own handlers of these."""
-OTHERS = tuple(
+"""Signals of faults: the run-time environments of Java, .NET and Go need their own handlers of these."""
+OTHER_SIGNALS = tuple(
     int(getattr(signal, name))
     for name in (
         *("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE", "SIGALRM", "SIGCHLD", "SIGABRT"),
@@ -29,11 +33,11 @@ OTHERS = tuple(
     )
     if hasattr(signal, name)
 )
-SIGNALS = (*OTHERS, *FAULTS)
-POINTER = ctypes.sizeof(ctypes.c_void_p)
+SIGNALS = (*OTHER_SIGNALS, *FAULT_SIGNALS)
+POINTER_BYTES = ctypes.sizeof(ctypes.c_void_p)
 process_lock = threading.RLock()
-"""Held while FMUs are loaded, begin and end: what they change of the process is set back to what it was
-before, which it would not be with another one in between."""
+"""Held while an FMU is loaded, instantiated or freed, when it may change settings of the process: they are
+set back to what they were before, which works for one FMU at a time only."""
 LARGEST_ACTION, LARGEST_ENVIRONMENT = 256, 512
 """More bytes than a ``struct sigaction`` and an ``fenv_t`` have on any system."""
 
@@ -46,8 +50,8 @@ class ProcessSettings:
         with suppress(OSError):  # it may have been removed: then there is nothing to come back to
             self._folder = os.getcwd()
         self._environment = (ctypes.c_char * LARGEST_ENVIRONMENT)()
-        if (math := floating_point_functions()) is not None:
-            math.fegetenv(self._environment)
+        if (libm := floating_point_functions()) is not None:
+            libm.fegetenv(self._environment)
         self._actions = _actions()
         self._blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ()) if os.name != "nt" else set()
 
@@ -65,16 +69,16 @@ class ProcessSettings:
             Of the signal handlers only those that belong to the library: others may have been set since by
             this program itself. The folder stays, too.
         """
-        if (math := floating_point_functions()) is not None:
-            math.fesetenv(self._environment)
+        if (libm := floating_point_functions()) is not None:
+            libm.fesetenv(self._environment)
         now, libc = _actions(), _library(None)
         for i, number in enumerate(SIGNALS if libc is not None else ()):
             begin = i * LARGEST_ACTION
             # the handler is the first member; what the C library leaves behind the others is not defined
-            if now[begin : begin + POINTER] == self._actions[begin : begin + POINTER]:
+            if now[begin : begin + POINTER_BYTES] == self._actions[begin : begin + POINTER_BYTES]:
                 continue
-            asks = only_its_own or number in FAULTS
-            if not (library and asks) or _belongs_to(now[begin : begin + POINTER], library):
+            may_be_foreign = only_its_own or number in FAULT_SIGNALS
+            if not (library and may_be_foreign) or _belongs_to(now[begin : begin + POINTER_BYTES], library):
                 libc.sigaction(number, self._actions[begin : begin + LARGEST_ACTION], None)
         if not only_its_own and os.name != "nt":
             signal.pthread_sigmask(signal.SIG_SETMASK, self._blocked)
@@ -85,7 +89,7 @@ class ProcessSettings:
 
 @contextmanager
 def undisturbed(library: Callable[[], str] = str) -> Iterator[None]:
-    """Come back to the settings of the process, whatever is called inside.
+    """Restore the settings of the process at the end, whatever is called inside.
 
     Parameters
     ----------
@@ -102,9 +106,9 @@ def undisturbed(library: Callable[[], str] = str) -> Iterator[None]:
 
 @contextmanager
 def same_folder() -> Iterator[None]:
-    """Come back to the present folder, limits and mask of new files, whatever FMUs change.
+    """Restore folder, resource limits and mask of new files at the end, whatever FMUs change.
 
-    Results are written next. Where the folder has been removed there is nothing to come back to.
+    Results are written next, with all three. A folder that has been removed meanwhile cannot be restored.
     """
     folder, limits = "", ResourceLimits()
     with process_lock, suppress(OSError):
@@ -183,26 +187,29 @@ def round_as_before() -> None:
 
 # An FMU that calls ``exit`` does not end the program without a word.
 #
-# The C library calls what was registered with it before a process exits; where Python has not begun to end,
-# and a library
-# of an FMU is loaded, the FMU has called it. There is no way back into Python's frames from there: what has
-# to be said and saved is done on the spot (`last_words`), and the process ends with status 1.
+# The C library calls what was registered with it before a process exits. Where Python has not begun to end
+# and a library of an FMU is loaded, the FMU has called ``exit``. There is no way back into Python's frames
+# from there: what has to be said and saved is done on the spot (`last_words`), and the process ends with
+# `EXIT_STATUS`.
 
-STATUS = 1
+EXIT_STATUS = 1
 calling: list[tuple[Any, str] | None] = [None]
 """The instance that is being called, and the function; None outside of calls from Python."""
 loaded: WeakSet[Any] = WeakSet()
 """Libraries of FMUs."""
 living: WeakSet[Any] = WeakSet()
 """Instances that are made and not yet freed."""
-FRAMES = 256
-"""Frames of the stack that are searched; those of the FMU are among the innermost."""
+MOST_FRAMES = 256
+"""Innermost frames of the stack, among which the FMU's are searched."""
 _callees = itertools.count(1)
-_watched: list[int] = []
-"""The id of this process: in others, which code of an FMU has forked, an ``exit`` is theirs."""
-_said: list[Callable[[str], None]] = []
-_kept: list[Any] = []
-_is_ours: list[bool] = []
+_guarded_process: list[int] = []
+"""The id of this process: a process that code of an FMU has forked may call ``exit``."""
+_exit_actions: list[Callable[[str], None]] = []
+"""What `last_words` has registered."""
+_kept_for_c: list[Any] = []
+"""Objects whose addresses the C library has; empty until ``exit`` is watched."""
+_python_ends: list[bool] = []
+"""Not empty when Python itself ends the process."""
 
 
 @contextmanager
@@ -214,11 +221,11 @@ def last_words(say: Callable[[str], None]) -> Iterator[None]:
     say : callable
         Called with a sentence that says why. What it raises is lost.
     """
-    _said.append(say)
+    _exit_actions.append(say)
     try:
         yield
     finally:
-        _said.remove(say)
+        _exit_actions.remove(say)
 
 
 @contextmanager
@@ -256,35 +263,35 @@ def end_process(why: str) -> None:
     """
     if black_box.box is not None:
         black_box.box.send_note("said", why)
-        os._exit(STATUS)
-    for say in reversed(_said):
+        os._exit(EXIT_STATUS)
+    for say in reversed(_exit_actions):
         with suppress(Exception):
             say(why)
     with suppress(Exception):
         sys.stdout.flush()
     with suppress(Exception):
         print(why, file=sys.stderr, flush=True)
-    os._exit(STATUS)
+    os._exit(EXIT_STATUS)
 
 
 def watch_exit() -> None:
     """Notice from now on when code of an FMU calls ``exit``; with the GNU C library alone."""
-    if _kept or sys.platform != "linux":
+    if _kept_for_c or sys.platform != "linux":
         return
     libc = ctypes.CDLL(None)
     if not hasattr(libc, "gnu_get_libc_version"):
         return
     notice = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_notice)
-    token = ctypes.create_string_buffer(1)  # its address stands for a library, so that it can be taken back
+    token = ctypes.create_string_buffer(1)  # its address stands for a library: by it `notice` is taken back
     handle = ctypes.c_void_p(ctypes.addressof(token))
-    _kept.extend((notice, token))
+    _kept_for_c.extend((notice, token))
     libc.__cxa_atexit(notice, None, handle)
     _note_process()
     os.register_at_fork(after_in_child=_note_process)
 
     def take_back() -> None:
-        """Python ends: nothing of it may be called later on."""
-        _is_ours.append(True)
+        """Take the notice back, since Python ends: none of its functions may be called later."""
+        _python_ends.append(True)
         libc.__cxa_finalize(handle)
 
     atexit.register(take_back)
@@ -307,9 +314,9 @@ def _call_in_stack() -> tuple[Any, str] | None:
     if not (hasattr(libc, "backtrace") and hasattr(libc, "dladdr")):
         return None
     of_files = {os.fsencode(library.path): library for library in loaded}
-    frames, symbol = (ctypes.c_void_p * FRAMES)(), Symbol()
-    for address in frames[: libc.backtrace(frames, FRAMES)]:
-        # a return address lies behind its call, which may be the last thing in its function
+    frames, symbol = (ctypes.c_void_p * MOST_FRAMES)(), Symbol()
+    for address in frames[: libc.backtrace(frames, MOST_FRAMES)]:
+        # a return address lies behind the call: where that ends a function, already in the next one
         if not address or not libc.dladdr(ctypes.c_void_p(address - 1), ctypes.byref(symbol)):
             continue
         library = of_files.get(symbol.file)
@@ -336,9 +343,11 @@ def _who() -> str:
 
 
 def _note_process() -> None:
-    _watched[:] = [os.getpid()]
+    """Guard the present process, and no other one."""
+    _guarded_process[:] = [os.getpid()]
 
 
-def _notice(nothing: int | None) -> None:
-    if not _is_ours and loaded and _watched == [os.getpid()]:
+def _notice(unused: int | None) -> None:
+    """End the process with a sentence, if code of an FMU has called ``exit``."""
+    if not _python_ends and loaded and _guarded_process == [os.getpid()]:
         end_process(f"{_who()} called exit(), which would have ended this program")

@@ -16,8 +16,9 @@ from cosim_fmi.binding.process_guard import SUMS, first_environment, floating_po
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
 REAL = 8
+"""Bytes of a double."""
 _block = np.zeros(len(SUMS) + 2)
-"""The memory that compiled code reads: `SUMS`, then the addresses of ``fesetenv`` and of its argument."""
+"""The memory that compiled code reads: `SUMS`, then two addresses, of ``fesetenv`` and of its argument."""
 
 
 def restore_rounding(at):
@@ -49,4 +50,4 @@ def _address_of_block() -> int:
 
 
 ROUNDING_AT = _address_of_block()
-"""Address of what `restore_rounding` goes by; 0 where the C library has no such functions."""
+"""Address of the memory that `restore_rounding` reads; 0 where the C library has no such functions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 OK, WARNING, DISCARD, ERROR, FATAL, PENDING = range(6)
+STATUS_WORDS = ("ok", "warning", "discard", "error", "fatal", "pending")
 
 
 def is_bad(status):

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 PERIODIC = ("constant", "fixed", "calculated", "tunable")
+"""Values of `FmuClock.variability`: ticks repeat with an interval."""
 INTERVAL_FROM_FMU = ("calculated", "tunable", "changing", "countdown")
-"""Kinds of clocks whose interval the FMU tells at run time."""
+"""Values of `FmuClock.variability`: the FMU tells the interval at run time."""
 
 
 @dataclass(slots=True, eq=False)
@@ -137,10 +138,11 @@ class Abilities:
     only_once : bool
         Whether a process can hold one instance of it.
     saves, serializes : bool
-        Its state.
+        Whether it can save and restore its state, and convert a saved one into bytes.
     directional_derivatives : bool
     variable_step, interpolates_inputs, event_mode, intermediate_update : bool
-        In Co-Simulation.
+        In Co-Simulation: whether communication steps may vary, inputs can follow slopes, there is an event
+        mode, and variables are exchanged inside a step.
     wants_steps : bool
         Whether it is to be told of completed integrator steps, in Model Exchange.
     """
@@ -280,6 +282,6 @@ class FmuClock:
 
 
 def _decimal(text: str) -> Fraction | float:
-    """The number that a decimal says; a float where it is none that is finite."""
+    """The exact value of a decimal; a float where it is infinite or NaN."""
     number = float(text)
     return Fraction(text.strip()) if math.isfinite(number) else number

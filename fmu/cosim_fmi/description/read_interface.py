@@ -42,7 +42,8 @@ TYPES = {
     "Clock": "clock",
 }
 CAUSALITIES = ("input", "output", "parameter")
-NO_NAMES: tuple[str, ...] = ()
+"""Causalities that a participant has; all others are local there."""
+NO_ELEMENTS: tuple[str, ...] = ()
 
 
 def read_interface(
@@ -94,9 +95,9 @@ class _InterfaceReader:
         self.has_solver = interface == "CoSimulation"
         if interface not in declared.interfaces:
             raise ValueError(f"it does not describe {interface}")
-        self.ability = declared.interfaces[interface]
+        self.abilities = declared.interfaces[interface]
         self.is_fmi3 = declared.version == "3.0"
-        self.has_events = self.is_fmi3 and (not self.has_solver or self.ability.event_mode)
+        self.has_events = self.is_fmi3 and (not self.has_solver or self.abilities.event_mode)
         self.variables = [v for v in declared.variables if v.causality != "independent"]
         self.names = {
             v.name: _element_names(v.name, v.sizes(sizes)) if v.dimensions else (v.name,)
@@ -109,12 +110,12 @@ class _InterfaceReader:
         }
         self.inputs = self.select(lambda v: v.causality == "input")
         intermediate = self.select(lambda v: v.updates_inside)
-        updates_inside = self.is_fmi3 and self.has_solver and self.ability.intermediate_update
+        updates_inside = self.is_fmi3 and self.has_solver and self.abilities.intermediate_update
         self.intermediate_inputs = intermediate & self.inputs if updates_inside else frozenset[str]()
         self.readable_inside = intermediate - self.inputs if updates_inside else frozenset[str]()
         self.restores_by_states = (
             not self.has_solver
-            and not self.ability.saves
+            and not self.abilities.saves
             and not self.clocks
             and not any(_changes_at_events(group[0]) for group in self.by_kind)
         )
@@ -137,7 +138,7 @@ class _InterfaceReader:
                 for i, name in enumerate(self.names[v.name])
             },
             guid=declared.token,
-            identifier=self.ability.identifier,
+            identifier=self.abilities.identifier,
             log_categories=declared.log_categories,
             version=declared.version,
             has_event_mode=self.has_events and has_solver,
@@ -145,7 +146,7 @@ class _InterfaceReader:
             is_restored_by_states=self.restores_by_states,
             states=declared.states,
             indicators=declared.indicators,
-            needs_completed_steps=not has_solver and self.ability.wants_steps,
+            needs_completed_steps=not has_solver and self.abilities.wants_steps,
             interfaces=self.archive.interfaces,
             clocks=self.clocks if self.has_events else {},
             clocks_of=self._clocked(),
@@ -165,18 +166,18 @@ class _InterfaceReader:
 
     def _description(self) -> ParticipantDescription:
         """The facts that every kind of participant describes."""
-        declared, ability, has_solver = self.declared, self.ability, self.has_solver
+        declared, abilities, has_solver = self.declared, self.abilities, self.has_solver
         feedthrough, assumed = self._feedthrough()
         clocks, names = self.clocks, self.names
         return ParticipantDescription(
             kind=f"FMI {self.archive.version} {'Co-Simulation' if has_solver else 'Model Exchange'}",
             variables=self._variables(),
             feedthrough=feedthrough,
-            can_restore=ability.saves or self.restores_by_states,
+            can_restore=abilities.saves or self.restores_by_states,
             follows_slopes=self._follows_slopes(),
             # an execution tool may care about the thread that calls it
-            steps_in_threads=not ability.needs_tool,
-            can_serialize=ability.saves and ability.serializes and not (clocks and self.has_events),
+            steps_in_threads=not abilities.needs_tool,
+            can_serialize=abilities.saves and abilities.serializes and not (clocks and self.has_events),
             settable=self.select(lambda v: _takes_start(v, declared.version)),
             tunable=self.select(self._is_tunable),
             discrete=self.select(lambda v: v.variability == "discrete"),
@@ -187,8 +188,8 @@ class _InterfaceReader:
             assumed_feedthrough=assumed,
             possible_feedthrough=frozenset(n for n, needs in (feedthrough or {}).items() if needs) - assumed,
             initial_feedthrough=_dependencies(declared.initial_unknowns, self.inputs, names),
-            variable_step=not has_solver or ability.variable_step,
-            only_once=declared.token if ability.only_once else "",
+            variable_step=not has_solver or abilities.variable_step,
+            only_once=declared.token if abilities.only_once else "",
             arrays={v.name: (v.sizes(self.sizes), names[v.name]) for v in self.variables if v.dimensions},
             enumerations=_enumerations(self.variables, names),
             calculated=self.select(lambda v: v.causality == "calculatedParameter"),
@@ -203,7 +204,7 @@ class _InterfaceReader:
                 name for name, clock in clocks.items() if self.has_events and clock.ticks_by_time
             ),
             default_experiment=_experiment(declared.experiment),
-            has_derivatives=ability.directional_derivatives,
+            has_derivatives=abilities.directional_derivatives,
             states=tuple(
                 name
                 for v in declared.state_variables
@@ -219,7 +220,7 @@ class _InterfaceReader:
 
     def _follows_slopes(self) -> bool:
         """Whether inputs can run along lines over a step."""
-        interpolates = not self.is_fmi3 and self.ability.interpolates_inputs
+        interpolates = not self.is_fmi3 and self.abilities.interpolates_inputs
         return bool(self.intermediate_inputs) or not self.has_solver or interpolates
 
     def _is_tunable(self, variable: DeclaredVariable) -> bool:
@@ -322,13 +323,13 @@ def _variable(variable: DeclaredVariable, name: str, index: int) -> ParticipantV
         causality if causality in CAUSALITIES else "local",
         kind,
         variable.unit or (declared_type.unit if declared_type is not None else None) or "1",
-        None if variable.start is None else _start(kind, variable.start, index),
+        None if variable.start is None else _start_value(kind, variable.start, index),
         variable.description or "",
-        _size(variable.nominal) if kind == "real" and variable.nominal else None,
+        _nominal_size(variable.nominal) if kind == "real" and variable.nominal else None,
     )
 
 
-def _size(text: str) -> float | None:
+def _nominal_size(text: str) -> float | None:
     """A nominal value, positive; None if the text is no such number."""
     try:
         size = abs(float(text))
@@ -337,7 +338,7 @@ def _size(text: str) -> float | None:
     return size if 0.0 < size < math.inf else None
 
 
-def _start(kind: str, text: str | tuple[str, ...], index: int) -> Any:
+def _start_value(kind: str, text: str | tuple[str, ...], index: int) -> Any:
     """The start value of one element; a single value holds for all elements."""
     if kind == "clock":
         return None
@@ -351,14 +352,14 @@ def _start(kind: str, text: str | tuple[str, ...], index: int) -> Any:
     if kind == "real":
         return float(part)
     if kind == "integer":
-        return _whole(part)
+        return _integer(part)
     if kind == "boolean":
         return part in ("true", "1")
     return part if kind == "string" else bytes.fromhex(part)
 
 
-def _whole(text: str) -> int:
-    """A whole number, which some tools write like a real one (``20.0``)."""
+def _integer(text: str) -> int:
+    """A whole number; some tools write it like a real one (``20.0``)."""
     try:
         return int(text)
     except ValueError:
@@ -368,7 +369,7 @@ def _whole(text: str) -> int:
 
 
 def _changes_at_events(variable: DeclaredVariable) -> bool:
-    """Whether a variable of a Model Exchange FMU is part of a state that is not continuous."""
+    """Whether a variable of a Model Exchange FMU may change at events alone, and so be part of its state."""
     if variable.causality in ("parameter", "calculatedParameter", "structuralParameter", "independent"):
         return False
     if variable.variability in ("constant", "fixed", "tunable"):
@@ -380,7 +381,7 @@ def _takes_start(variable: DeclaredVariable, version: str) -> bool:
     """Whether a variable takes a start value."""
     if variable.variability == "constant" or variable.type == "Clock":
         return False
-    if version == "1.0" and variable.start is not None:  # in FMI 1.0 these can be set
+    if version == "1.0" and variable.start is not None:  # FMI 1.0 allows it of all that have a start value
         return True
     if variable.causality in ("calculatedParameter", "independent"):
         return False
@@ -417,11 +418,11 @@ def _dependencies(
 
     @cache
     def needed(dependencies: tuple[DeclaredVariable, ...]) -> frozenset[str]:
-        return inputs.intersection(name for v in dependencies for name in names.get(v.name, NO_NAMES))
+        return inputs.intersection(name for v in dependencies for name in names.get(v.name, NO_ELEMENTS))
 
     return {
         name: needed(unknown.dependencies)
         for unknown in unknowns
         if unknown.dependencies is not None
-        for name in names.get(unknown.variable.name, NO_NAMES)
+        for name in names.get(unknown.variable.name, NO_ELEMENTS)
     }

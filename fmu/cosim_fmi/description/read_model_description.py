@@ -1,7 +1,8 @@
 """Reads modelDescription.xml of FMI 1.0, 2.0 and 3.0.
 
-Small offences against the standard that do no harm are let pass: parameters without a variability, lists with
-blanks too many, dependencies on what is not there, types that are not defined or have attributes of others.
+Small offences against the standard that do no harm are accepted: parameters without a variability, lists with
+too many blanks, dependencies on variables that do not exist, types that are not defined or have attributes of
+other types.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from cosim_fmi.description.model_description import (
 )
 
 PARAMETERS = ("parameter", "calculatedParameter", "structuralParameter")
-REAL = ("Real", "Float32", "Float64")
+REAL_TYPES = ("Real", "Float32", "Float64")
 TYPES = {
     "1.0": ("Real", "Integer", "Boolean", "String", "Enumeration"),
     "2.0": ("Real", "Integer", "Boolean", "String", "Enumeration"),
@@ -32,26 +33,27 @@ TYPES = {
         *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)),
     ),
 }
-"""Types by version of FMI."""
+"""Types of variables by version of FMI."""
 ALLOWED: dict[str, tuple[str | None, ...]] = {
     **dict.fromkeys(PARAMETERS, ("fixed", "tunable")),
     "input": (None, "discrete", "continuous"),
     "output": (None, "constant", "discrete", "continuous"),
 }
 """Variabilities by causality; None where the standard has a default."""
-OF_PARAMETERS: dict[str, str | None] = {
+INITIAL_OF_PARAMETERS: dict[str, str | None] = {
     **{"structuralParameter": "exact", "parameter": "exact"},
     **{"calculatedParameter": "calculated", "local": "calculated"},
 }
 INITIAL: dict[str, dict[str, str | None]] = {
     "constant": {"output": "exact", "local": "exact"},
-    "fixed": OF_PARAMETERS,
-    "tunable": OF_PARAMETERS,
+    "fixed": INITIAL_OF_PARAMETERS,
+    "tunable": INITIAL_OF_PARAMETERS,
     "discrete": {"input": "exact", "output": "calculated", "local": "calculated"},
     "continuous": {"input": "exact", "output": "calculated", "local": "calculated", "independent": None},
 }
 """The default of `initial`, by variability and causality."""
 EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
+"""Attributes of a base unit, in the order of `BaseUnit.exponents`."""
 
 
 def read_model_description(root: Element) -> ModelDescription:
@@ -112,7 +114,7 @@ def read_model_description(root: Element) -> ModelDescription:
 
 
 def _by_key(variables: Sequence[DeclaredVariable], version: str) -> dict[str, DeclaredVariable]:
-    """Variables by what the model structure calls them: places, or value references (FMI 3.0)."""
+    """Variables by their names in the model structure: counted from 1, or value references (FMI 3.0)."""
     if version != "3.0":
         return {str(i): variable for i, variable in enumerate(variables, start=1)}
     return {str(variable.reference): variable for variable in reversed(variables)}
@@ -155,7 +157,7 @@ def _state_variables(
 
 
 def _count(root: Element, tag: str, by_key: Mapping[str, DeclaredVariable]) -> int:
-    """The total count of numbers of the listed variables."""
+    """How many numbers the variables have together that the model structure lists under this tag."""
     total = 0
     for element in root.findall(f"ModelStructure/{tag}"):
         reference = element.get("valueReference", "").strip()
@@ -183,7 +185,7 @@ def _abilities(root: Element, interface: str, version: str) -> Abilities | None:
             return None
         attributes = elements[-1].attrib
         identifier = attributes.get("modelIdentifier", "")
-    state, plural = ("State", "s") if version == "3.0" else ("state", "")
+    state_word, plural_ending = ("State", "s") if version == "3.0" else ("state", "")
 
     def able(name: str) -> bool:
         return attributes.get(name) in ("true", "1")
@@ -193,9 +195,9 @@ def _abilities(root: Element, interface: str, version: str) -> Abilities | None:
         identifier=identifier,
         needs_tool=able("needsExecutionTool"),
         only_once=able("canBeInstantiatedOnlyOncePerProcess"),
-        saves=able(f"canGetAndSetFMU{state}"),
-        serializes=able(f"canSerializeFMU{state}"),
-        directional_derivatives=able(f"providesDirectionalDerivative{plural}"),
+        saves=able(f"canGetAndSetFMU{state_word}"),
+        serializes=able(f"canSerializeFMU{state_word}"),
+        directional_derivatives=able(f"providesDirectionalDerivative{plural_ending}"),
         variable_step=steps and able("canHandleVariableCommunicationStepSize"),
         interpolates_inputs=steps and able("canInterpolateInputs"),
         event_mode=steps and able("hasEventMode"),
@@ -278,9 +280,9 @@ def read_variables(root: Element, version: str) -> list[DeclaredVariable]:
     elements = [element for element in listed if element.get("name") is not None]
     variables = [_variable(element, version, types) for element in elements]
     if version == "1.0":
-        _finish_first(elements, variables)
+        _add_fmi1_attributes(elements, variables)
     if version == "3.0":
-        variables += _finish_third(elements, variables, root.findall("TypeDefinitions/ClockType"))
+        variables += _add_fmi3_attributes(elements, variables, root.findall("TypeDefinitions/ClockType"))
     return variables
 
 
@@ -304,7 +306,7 @@ def _variable(element: Element, version: str, types: Mapping[str | None, Declare
     initial = attribute("initial")
     if initial is None and version != "1.0":
         initial = _default_initial(element, causality, variability)
-    is_real = kind in REAL
+    is_real = kind in REAL_TYPES
     return DeclaredVariable(
         name=attribute("name", ""),
         reference=reference,
@@ -332,10 +334,10 @@ def _causality_and_variability(element: Element, kind: str, version: str) -> tup
         elif causality == "internal":
             causality = "local"
     elif causality in ALLOWED and variability not in ALLOWED[causality]:
-        usual = "continuous" if kind in REAL else "discrete"
+        usual = "continuous" if kind in REAL_TYPES else "discrete"
         variability = "fixed" if causality in PARAMETERS else usual
     if variability is None:
-        variability = "continuous" if version != "3.0" or kind in REAL else "discrete"
+        variability = "continuous" if version != "3.0" or kind in REAL_TYPES else "discrete"
     return causality, variability
 
 
@@ -349,7 +351,7 @@ def _default_initial(element: Element, causality: str, variability: str) -> str 
         ) from None
 
 
-def _finish_first(elements: Sequence[Element], variables: Sequence[DeclaredVariable]) -> None:
+def _add_fmi1_attributes(elements: Sequence[Element], variables: Sequence[DeclaredVariable]) -> None:
     """Read the attributes that only variables of FMI 1.0 have."""
     for element, variable in zip(elements, variables, strict=True):
         variable.is_negated = element.get("alias") == "negatedAlias"
@@ -359,13 +361,10 @@ def _finish_first(elements: Sequence[Element], variables: Sequence[DeclaredVaria
             variable.direct_dependencies = tuple(names)
 
 
-def _finish_third(
+def _add_fmi3_attributes(
     elements: Sequence[Element], variables: Sequence[DeclaredVariable], clock_types: Sequence[Element]
 ) -> list[DeclaredVariable]:
-    """Read the attributes that only variables of FMI 3.0 have. Returns their aliases as variables.
-
-    What is given to an input is given once: its other names are no inputs.
-    """
+    """Read the attributes that only variables of FMI 3.0 have. Returns their aliases as variables."""
     kinds = {kind.get("name"): kind.attrib for kind in clock_types}
     by_reference = {str(variable.reference): variable for variable in variables}
 
@@ -390,11 +389,12 @@ def _finish_third(
             for dimension in element.findall("Dimension")
             for start in [dimension.get("start")]
         )
-        others += [_other_name(variable, alias) for alias in element.findall("Alias")]
+        others += [_aliased(variable, alias) for alias in element.findall("Alias")]
     return others
 
 
-def _other_name(variable: DeclaredVariable, alias: Element) -> DeclaredVariable:
+def _aliased(variable: DeclaredVariable, alias: Element) -> DeclaredVariable:
+    """A variable under another name; that of an input is not a second input, so that it is set only once."""
     other = replace(
         variable,
         name=alias.get("name", ""),

@@ -1,8 +1,8 @@
 """The calls of one Model Exchange FMU in continuous-time mode, from compiled code.
 
-An instance has an array of integers, its *block*: addresses of its functions and of the buffers between it
-and us, and what has become of the calls. Functions here take the address of the block. They answer `OK`, or
-`FAULT` where a call has failed; which one, and with which status, stands in the block then.
+An instance has an array of integers, its *block*: addresses of its functions and of the buffers for their
+values, and the outcome of the calls. Functions here take the address of the block as `at`. They answer `OK`,
+or `FAULT` where a call has failed; which one, and with which status, stands in the block then.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def end_call(block):
 
 
 def put_point(at, t):
-    """Make the time, and the states in their buffer, those of the instance: each evaluation begins so."""
+    """Set the time and the states, from their buffer, in the instance: each evaluation begins so."""
     block = integers_at(at, SIZE)
     if block[FAILED] != 0:
         return FAULT
@@ -112,12 +112,12 @@ def read_reals(at, function, into, count):
 
 
 def answer(at, t):
-    """Derivatives and event indicators at the present point, that of `t` (s); what is wrong with them.
+    """Read and check derivatives and event indicators at the present point, whose time is `t` (s).
 
-    This alone judges an evaluation, whichever host asks for it. `UNDEFINED` says what it finds. Where an
-    event indicator is NaN that was a number before, an event could be missed: the derivatives are NaN there,
-    too, so that steps end before. What follows from states that are not finite is not a finding: the step is
-    given up.
+    All hosts of an instance evaluate it by this function. `UNDEFINED` says what is wrong with the values.
+    Where an event indicator is NaN that was a number before, an event could be missed: then the derivatives
+    become NaN, too, so that steps end before that point. Where the states themselves are not finite nothing
+    is reported, since the integrator gives up such a step.
     """
     block = integers_at(at, SIZE)
     block[UNDEFINED] = DEFINED
@@ -191,7 +191,7 @@ def are_finite(at, count):
 
 
 def lose_rates(at):
-    """The derivatives are not defined."""
+    """Replace the derivatives by NaN."""
     block = integers_at(at, SIZE)
     if block[STATES] > 0:
         rates = reals_at(block[RATES_AT], block[STATES])

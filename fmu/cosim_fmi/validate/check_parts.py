@@ -1,4 +1,4 @@
-"""What all checks that run an FMU are made of: instances, and the comparison of two runs."""
+"""What all checks that run an FMU share: instances, and the comparison of two runs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from cosim_fmi.validate.foreign_instance import STEPS, ForeignFmu, ForeignInstan
 
 HALF = STEPS // 2
 """Steps of a run that is compared with another one."""
-Found = Iterator[tuple[str, str]]
-"""Severity and sentence of each finding."""
+Faults = Iterator[tuple[str, str]]
+"""What a check finds: a severity and a sentence for each fault."""
 
 
 @contextmanager
@@ -24,11 +24,11 @@ def instance_of(fmu: ForeignFmu, name: str = "instance") -> Iterator[ForeignInst
         instance.free()
 
 
-def compared(fmu: ForeignFmu, expected: list[Row], rows: list[Row], fault: str) -> Found:
-    """A sentence about the first number that differs in its last bit, if there is one."""
-    for i, (a, b) in enumerate(zip(expected, rows, strict=True)):
-        for variable, x, y in zip(fmu.compared, a, b, strict=True):
-            if x != y and not (math.isnan(x) and math.isnan(y)):
-                at = f" at point {i + 1}" if len(rows) > 1 else ""
-                yield "error", f"{fault}: {variable['name']} is {y!r} instead of {x!r}{at}"
+def first_difference(fmu: ForeignFmu, expected: list[Row], rows: list[Row], fault: str) -> Faults:
+    """An error that says `fault` and the first number that is not exactly as expected, if there is one."""
+    for i, (expected_row, row) in enumerate(zip(expected, rows, strict=True)):
+        for variable, wanted, value in zip(fmu.compared, expected_row, row, strict=True):
+            if wanted != value and not (math.isnan(wanted) and math.isnan(value)):
+                place = f" at point {i + 1}" if len(rows) > 1 else ""
+                yield "error", f"{fault}: {variable['name']} is {value!r} instead of {wanted!r}{place}"
                 return

@@ -1,4 +1,4 @@
-"""Results of a run beside the references of an experiment.
+"""Compares results of a run with the references of an experiment.
 
 Nothing but the standard library is used, as in `experiments`.
 """
@@ -13,7 +13,9 @@ from cosim_fmi.validate.experiments import Experiment
 
 
 def at_time(series: Mapping[str, Sequence[float]], name: str, time: float, *, is_linear: bool) -> float:
-    """The value of a signal at a time, s: on a straight line, or the one before; after a jump at a jump.
+    """The value of a signal at a time, s: on a straight line between rows, or that of the row before.
+
+    Where two rows have this time (a jump), the second one counts.
 
     Examples
     --------
@@ -34,7 +36,7 @@ def at_time(series: Mapping[str, Sequence[float]], name: str, time: float, *, is
 def disagreements(
     experiment: Experiment, results: Mapping[str, Sequence[float]], reals: Sequence[str]
 ) -> Iterator[str]:
-    """A sentence for each signal that is not as the experiment has it.
+    """A sentence for each signal that differs from its reference in the experiment.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ def disagreements(
     results : mapping of str to sequence of float
         By name, "time" among them.
     reals : sequence of str
-        Signals that are compared within a tolerance; others are the same or not.
+        Signals that are compared with a tolerance; others have to be equal.
     """
     references = experiment["references"]
     for name, values in references.items():

@@ -35,9 +35,9 @@ OURS = "io.github.cosim-framework"
 RELATIVE = 1e-3
 """The tolerance relative to the range of a reference, if an experiment gives none."""
 LARGEST = 64 * 2**20
-"""Bytes of a file."""
+"""Bytes of a file that is read."""
 Experiment = dict[str, Any]
-"""Name, times, tolerance, parameters, stimuli and references; all that JSON can hold."""
+"""Name, times, tolerance, parameters, stimuli and references, in types that JSON has."""
 
 
 def read_experiments(folder: Path) -> tuple[list[Experiment], list[str]]:
@@ -156,7 +156,7 @@ def value_of(text: str, where: str) -> float:
 
 
 def _beside(folder: Path, file: Path, address: str) -> Path:
-    """The file that a relative address means, inside of the folder."""
+    """The file at an address relative to another file; it has to be inside of the folder."""
     parts = urlsplit(address)
     path = (file.parent / unquote(parts.path)).resolve()
     if parts.scheme or parts.netloc or not parts.path or not path.is_relative_to(folder.resolve()):

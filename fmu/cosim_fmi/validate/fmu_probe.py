@@ -26,22 +26,24 @@ from cosim_fmi.validate.probe import LOADING
 from cosim_fmi.validate.record_experiment import RECORD, RECORDED
 from cosim_fmi.validate.run_checks import RUN_CHECKS
 
-KINDS = {
+CHECK_TYPES = {
     "Float64": ("Real", "Float64"),
     "Float32": ("Real", "Float32"),
     **{f"{sign}Int{bits}": ("Integer", f"{sign}Int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)},
 }
-"""Type in the checks and type in the names of functions."""
-START = (
+"""By type in FMI 3.0: the type in the checks, and the type in the names of functions."""
+PROBE_PROGRAM = (
     "import sys, runpy; runpy.run_path(sys.argv.pop(1))['kill_with_parent'](int(sys.argv.pop(1))); "
     "sys.path.insert(0, sys.argv.pop(1)); from cosim_fmi.validate import probe; sys.path.pop(0); probe.main()"
 )
-"""The probe imports only the file that ends it together with this process."""
-DECISIVE = "simulation"
-"""A process that dies in it would die in all that follow."""
-FORGIVABLE = ("wrong steps", "wrong values")
-"""Checks that make calls which environments must not make: their failures are no errors."""
-OF_A_NEW_PROCESS = ("new process",)
+"""The Python program of the probe. Of cosim it imports its own package, and a function that ends it together
+with this process.
+"""
+DECISIVE_CHECK = "simulation"
+"""Where the process dies in this check, no other one is tried."""
+FORGIVABLE_CHECKS = ("wrong steps", "wrong values")
+"""Checks that make calls which environments must not make: their failures are warnings only."""
+CHECKS_OF_NEW_PROCESS = ("new process",)
 """Checks that run in a new process, in which nothing of the FMU has run before."""
 
 
@@ -83,7 +85,7 @@ class FmuProbe:
         remaining = list(RUN_CHECKS)
         while remaining:
             first_of_new_process = next(
-                (i for i, name in enumerate(remaining) if name in OF_A_NEW_PROCESS), len(remaining)
+                (i for i, name in enumerate(remaining) if name in CHECKS_OF_NEW_PROCESS), len(remaining)
             )
             selected = remaining[: max(first_of_new_process, 1)]
             rows, died = self._run(selected)
@@ -97,7 +99,7 @@ class FmuProbe:
                 yield self._finding("error", where or "end", died)
             if where == LOADING:
                 return
-            if died and where == DECISIVE:
+            if died and where == DECISIVE_CHECK:
                 yield Finding("note", "run", "nothing else was tried")
                 return
             remaining = (
@@ -121,7 +123,7 @@ class FmuProbe:
 
     @staticmethod
     def _finding(severity: str, where: str, text: str) -> Finding:
-        return Finding("warning" if where in FORGIVABLE else severity, where, text)
+        return Finding("warning" if where in FORGIVABLE_CHECKS else severity, where, text)
 
     def _run(self, checks: list[str]) -> tuple[list[dict[str, Any]], str]:
         """The rows that the process wrote, and how it ended if not well."""
@@ -131,7 +133,7 @@ class FmuProbe:
         errors = self._folder / "stderr"
         root = str(Path(__file__).resolve().parents[2])
         guard = kill_with_parent.__code__.co_filename
-        command = python_command("-c", START, guard, str(os.getpid()), root, str(job))
+        command = python_command("-c", PROBE_PROGRAM, guard, str(os.getpid()), root, str(job))
         died = ""
         with errors.open("wb") as stderr:
             process = start_process(
@@ -179,48 +181,46 @@ def _last_line(errors: Path) -> str:
 
 
 def job_for(
-    folder: Path, read: ModelDescription, library: Path, interface: str = "CoSimulation"
+    folder: Path, description: ModelDescription, library: Path, interface: str = "CoSimulation"
 ) -> dict[str, Any]:
     """The facts about an unpacked FMU that `ForeignFmu` needs."""
-    third, steps = read.version == "3.0", interface == "CoSimulation"
-    able, experiment = (
-        read.interfaces[interface],
-        read.experiment or DeclaredExperiment(None, None, None, None),
-    )
+    is_fmi3, is_co_simulation = description.version == "3.0", interface == "CoSimulation"
+    abilities = description.interfaces[interface]
+    experiment = description.experiment or DeclaredExperiment(None, None, None, None)
     start, stop, step, tolerance = (
         _number(text) for text in (experiment.start, experiment.stop, experiment.step, experiment.tolerance)
     )
     start = start or 0.0
     length = stop - start if stop is not None and stop > start else 1.0
-    variables = [v for v in read.variables if not third or v.causality != "independent"]
+    variables = [v for v in description.variables if not is_fmi3 or v.causality != "independent"]
     return {
-        "version": read.version,
-        "identifier": able.identifier,
+        "version": description.version,
+        "identifier": abilities.identifier,
         "unpacked": str(folder),
         "log_helper": log_helper(),
         "interface": interface,
         "library": str(library),
-        "guid": read.token,
+        "guid": description.token,
         "start": start,
         "step": step if step is not None and 0.0 < step <= length else length / 100.0,
         "tolerance": tolerance if tolerance is not None and tolerance > 0.0 else None,
-        "can_restore": able.saves,
-        "can_serialize": able.saves and able.serializes,
-        "variable_step": not steps or able.variable_step,
-        "only_once": able.only_once,
-        "event_mode": third and able.event_mode,
-        "wants_steps": able.wants_steps,
-        "states": read.states,
-        "indicators": read.indicators,
-        "variables": [_variable(v, third=third) for v in variables],
+        "can_restore": abilities.saves,
+        "can_serialize": abilities.saves and abilities.serializes,
+        "variable_step": not is_co_simulation or abilities.variable_step,
+        "only_once": abilities.only_once,
+        "event_mode": is_fmi3 and abilities.event_mode,
+        "wants_steps": abilities.wants_steps,
+        "states": description.states,
+        "indicators": description.indicators,
+        "variables": [_variable(v, is_fmi3=is_fmi3) for v in variables],
     }
 
 
-def _variable(read: DeclaredVariable, *, third: bool) -> dict[str, Any]:
+def _variable(read: DeclaredVariable, *, is_fmi3: bool) -> dict[str, Any]:
     declared = read.declared_type or DeclaredType("")
-    kind, access = KINDS.get(read.type, (read.type, read.type))
+    kind, access = CHECK_TYPES.get(read.type, (read.type, read.type))
     if kind == "Enumeration":
-        access = "Int64" if third else "Integer"
+        access = "Int64" if is_fmi3 else "Integer"
     return {
         "name": read.name,
         "type": kind,

@@ -25,7 +25,7 @@ STEPS = 20
 
 
 class ForeignFmu:
-    """A library, and what its model description says.
+    """The library of an FMU, and what its model description says.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ class ForeignFmu:
     Raises
     ------
     FmiError
-        The library cannot be loaded, or is none of an FMU.
+        The library cannot be loaded, or lacks functions of an FMU.
     """
 
     def __init__(self, job: dict[str, Any]) -> None:
-        self.job, self.steps = job, job["interface"] == "CoSimulation"
+        self.job, self.is_co_simulation = job, job["interface"] == "CoSimulation"
         fmu_output.format_with(job["log_helper"])
         self.library = open_library(Path(job["library"]), job["version"], job["identifier"], job["interface"])
         self.variables: list[dict[str, Any]] = job["variables"]
@@ -58,7 +58,7 @@ class ForeignFmu:
     @property
     def driven(self) -> list[dict[str, Any]]:
         """The inputs that are changed from step to step: real ones that need no event mode."""
-        free = self.job["version"] != "3.0" and self.steps
+        free = self.job["version"] != "3.0" and self.is_co_simulation
         inputs = [v for v in self.of("input", kind="Real") if v["size"] == 1]
         return [v for v in inputs if free or v["variability"] != "discrete"]
 
@@ -74,16 +74,17 @@ class ForeignFmu:
 
 
 MOST_EVENT_ITERATIONS = 100
-PARTS = 20
-"""Euler steps in a communication step of Model Exchange: runs shall be the same, not exact."""
+EULER_STEPS = 20
+"""Euler steps in a communication step of Model Exchange: runs are compared for equality, not accuracy."""
 Row = list[float]
+"""Values of variables at one point."""
 
 
 class ForeignInstance:
     """An instance, stepped from one communication point to the next.
 
-    Model Exchange is integrated by Euler's method, through events of all three kinds. Early returns
-    are not allowed.
+    Model Exchange is integrated by Euler's method, with events of all three kinds: of indicators, of time and
+    of steps. Early returns are not allowed.
 
     Parameters
     ----------
@@ -98,25 +99,25 @@ class ForeignInstance:
 
     def __init__(self, fmu: ForeignFmu, name: str = "instance") -> None:
         self.fmu, self.messages = fmu, list[str]()
-        self.time, self.stopped, self._next = fmu.start, False, math.inf
+        self.time, self.stopped, self._next_event = fmu.start, False, math.inf
         self.instance = new_instance(fmu.library, self._log)
         identity = name, fmu.job["guid"], Path(fmu.job["unpacked"])
         options = {"event_mode": fmu.job["event_mode"], "early_return": False}
         self._call_checked(partial(self.instance.instantiate, *identity, **options))
 
     def start(self) -> Self:
-        """Advance the FMU to its first step."""
+        """Initialize the FMU, up to its first step."""
         instance, job = self.instance, self.fmu.job
         self._call_checked(instance.setup, self.fmu.start, None, job["tolerance"])
         self._call_checked(instance.enter_initialization_mode)
         self._call_checked(instance.exit_initialization_mode)
-        self.time, self.stopped, self._next = self.fmu.start, False, math.inf
-        if not self.fmu.steps or job["event_mode"]:
+        self.time, self.stopped, self._next_event = self.fmu.start, False, math.inf
+        if not self.fmu.is_co_simulation or job["event_mode"]:
             self._leave_event_mode()
         return self
 
-    def experiment(self, described: dict[str, Any]) -> dict[str, Row]:
-        """Values of what an experiment compares, or records, at its communication points.
+    def run_experiment(self, described: dict[str, Any]) -> dict[str, Row]:
+        """The values of the variables in an experiment's references at its communication points.
 
         Parameters
         ----------
@@ -134,7 +135,7 @@ class ForeignInstance:
         self._stimulate(described, stimuli, start)
         self._call_checked(self.instance.enter_initialization_mode)
         self._call_checked(self.instance.exit_initialization_mode)
-        self.time, self.stopped, self._next = start, False, math.inf
+        self.time, self.stopped, self._next_event = start, False, math.inf
         if self.fmu.job["event_mode"]:
             self._leave_event_mode()
         values: dict[str, Row] = {"time": [start], **{v["name"]: self.get([v]) for v in shown}}
@@ -175,9 +176,9 @@ class ForeignInstance:
 
     def do_step(self, time: float, size: float) -> None:
         """A communication step."""
-        if not self.fmu.steps:
-            for k in range(PARTS):
-                begin, end = time + size * k / PARTS, time + size * (k + 1) / PARTS
+        if not self.fmu.is_co_simulation:
+            for k in range(EULER_STEPS):
+                begin, end = time + size * k / EULER_STEPS, time + size * (k + 1) / EULER_STEPS
                 if not self.stopped:
                     self._euler(begin, end)
             self.time = time + size
@@ -213,7 +214,7 @@ class ForeignInstance:
         kind = variables[0]["access"]
         references = list(dict.fromkeys(v["reference"] for v in variables))
         if len(references) < len(variables) and not any(v["size"] > 1 for v in variables):
-            references = [v["reference"] for v in variables]  # aliases
+            references = [v["reference"] for v in variables]  # two of them are aliases
         data = (self.instance.c_types[kind] * len(variables))()
         where = f" of {variables[0]['name']} …"
         self._call_checked(self.instance.get, kind, _references(references), data, where=where)
@@ -246,13 +247,13 @@ class ForeignInstance:
             self._call_checked(self.instance.set_continuous_states, (ctypes.c_double * len(values))(*values))
 
     def save(self) -> tuple[SavedState, list[Any]]:
-        """A saved state, and the memory outside the FMU."""
+        """A saved state, and what is kept outside the FMU: mode, time, next event, whether it has stopped."""
         state = self._call_checked(self.instance.save)
-        return state, [state.mode, self.time, self._next, self.stopped]
+        return state, [state.mode, self.time, self._next_event, self.stopped]
 
     def restore(self, state: tuple[SavedState, list[Any]]) -> None:
         """Restore a saved state."""
-        saved, (_, self.time, self._next, self.stopped) = state
+        saved, (_, self.time, self._next_event, self.stopped) = state
         self._call_checked(self.instance.restore, saved)
 
     def free_state(self, state: tuple[SavedState, list[Any]]) -> None:
@@ -265,7 +266,7 @@ class ForeignInstance:
         return data
 
     def from_bytes(self, data: bytes, memory: Sequence[Any]) -> tuple[SavedState, list[Any]]:
-        """A saved state from serialized bytes, and the memory outside the FMU."""
+        """A saved state from serialized bytes, and what is kept outside the FMU."""
         return self._call_checked(self.instance.deserialize, data, memory[0]), list(memory)
 
     def terminate(self) -> None:
@@ -290,7 +291,7 @@ class ForeignInstance:
             self.messages.append(message.strip())
 
     def _call_checked(self, action: Any, *arguments: Any, where: str = "") -> Any:
-        """Call something; what goes wrong ends the check."""
+        """Call a function of the instance; a failure ends the check."""
         self.messages.clear()
         try:
             return action(*arguments)
@@ -298,27 +299,33 @@ class ForeignInstance:
             raise FailedCallError(f"{error.function}{where}: {error}{self.last_message()}") from None
 
     def _euler(self, begin: float, end: float) -> None:
+        """A step of Euler's method, and the event at its end, if any."""
         states, rates = self.states(), self.rates()
         indicators = self.indicators()
         self.set_time(end)
         self.put_states([x + (end - begin) * rate for x, rate in zip(states, rates, strict=True)])
         crossed = any((a > 0.0) != (b > 0.0) for a, b in zip(indicators, self.indicators(), strict=True))
         asks_for_event = self.fmu.job["wants_steps"] and self._call_checked(self.instance.completed_step)[0]
-        if crossed or asks_for_event or end >= self._next:
+        if crossed or asks_for_event or end >= self._next_event:
             self._call_checked(self.instance.enter_event_mode)
             self._leave_event_mode()
 
     def _leave_event_mode(self) -> None:
+        """Update the discrete states until they no longer change, then leave event mode."""
         for _ in range(MOST_EVENT_ITERATIONS):
             update = self._call_checked(self.instance.update_discrete_states)
-            self._next = math.inf if update.next_event is None else update.next_event
+            self._next_event = math.inf if update.next_event is None else update.next_event
             if update.terminate:
                 self.stopped = True
                 return
             if not update.again:
-                steps = self.fmu.steps
                 instance = self.instance
-                self._call_checked(instance.enter_step_mode if steps else instance.enter_continuous_time_mode)
+                leave = (
+                    instance.enter_step_mode
+                    if self.fmu.is_co_simulation
+                    else instance.enter_continuous_time_mode
+                )
+                self._call_checked(leave)
                 return
         raise FailedCallError(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates")
 
@@ -330,7 +337,7 @@ class ForeignInstance:
 
 
 def _as_type(variable: dict[str, Any], value: float) -> Any:
-    """A number as a variable has it."""
+    """A number in the Python type of a variable."""
     kind = variable["type"]
     return value if kind == "Real" else value != 0.0 if kind == "Boolean" else int(value)
 
@@ -340,5 +347,6 @@ def _references(numbers: Sequence[int]) -> Any:
 
 
 def _inside(variable: dict[str, Any], value: float) -> bool:
+    """Whether a value is in the range of a variable."""
     low, high = variable["min"], variable["max"]
     return (low is None or value >= float(low)) and (high is None or value <= float(high))

@@ -1,7 +1,7 @@
 """Runs an FMU in a separate process to observe its behavior.
 
 Nothing but the standard library is used, so that an FMU written in Python finds a process in which
-nothing has been imported. What was found is written to a file line by line: when the process dies, the lines
+nothing has been imported. Findings are written to a file line by line: when the process dies, the lines
 say in which check.
 """
 
@@ -48,7 +48,7 @@ def probe(job: dict[str, Any]) -> None:
 def main() -> None:
     """Read the job that the command line names, do it, and leave without unloading the library."""
     job = json.loads(Path(sys.argv[1]).read_text("utf-8"))
-    instance_class(job["version"])  # its module is loaded before the names of all are forgotten
+    instance_class(job["version"])  # imports its module, before all modules are removed from `sys.modules`
     for name in [name for name in sys.modules if name.partition(".")[0] == "cosim_fmi"]:
         del sys.modules[name]  # an FMU of ours may hold another version
     probe(job)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from cosim_fmi.validate.check_parts import Found, instance_of
+from cosim_fmi.validate.check_parts import Faults, instance_of
 from cosim_fmi.validate.foreign_instance import ForeignFmu
 
 RECORD = "recording"
@@ -14,10 +14,10 @@ RECORDED = "recorded.json"
 """The file of the results, in the folder of the job."""
 
 
-def recording(fmu: ForeignFmu) -> Found:
+def recording(fmu: ForeignFmu) -> Faults:
     """Run the experiments of the job, and write the results to `RECORDED`; no findings."""
     for experiment in fmu.job["experiments"]:
         with instance_of(fmu) as instance:
-            values = instance.experiment(experiment)
+            values = instance.run_experiment(experiment)
         (Path(fmu.job["folder"]) / RECORDED).write_text(json.dumps(values))
     yield from ()

@@ -59,24 +59,26 @@ class CheckedFmu:
         ----------
         path : Path
         read : ModelDescription or None
-            As fmpy reads it.
+            None where it cannot be understood.
         experiments : int
             The number of experiments in the file.
         is_run : bool
             Whether its code has been run.
         findings : sequence of Finding
         """
-        wrong = [
+        differing = [
             f for f in findings if f.where.rpartition(", ")[2] == "experiments" and f.severity == "error"
         ]
-        agree = "" if not (experiments and is_run) else f", {len(wrong)} differ" if wrong else ", agree"
+        agreement = ""
+        if experiments and is_run:
+            agreement = f", {len(differing)} differ" if differing else ", agree"
         try:
             archive = FmuArchive(path)
         except cosim.FmuError:
             return cls(path, "", "", "", (), (), "", tuple(findings))
         kinds = tuple(dict.fromkeys(KINDS[name] for name in archive.interfaces))
         model, tool = ("", "") if read is None else (read.name, read.tool)
-        shown = f"{experiments}{agree}" if experiments else ""
+        shown = f"{experiments}{agreement}" if experiments else ""
         return cls(path, model, tool, archive.version, kinds, archive.platforms, shown, tuple(findings))
 
 

@@ -1,6 +1,6 @@
 """The checks that run an FMU.
 
-Each yields findings (severity, sentence), and is left by a `FailedCallError` when it cannot go on.
+Each yields `Faults`, and raises `FailedCallError` where it cannot go on.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from cosim_fmi.validate.check_parts import HALF, Found, compared, instance_of
+from cosim_fmi.validate.check_parts import HALF, Faults, first_difference, instance_of
 from cosim_fmi.validate.compare_experiment import disagreements
 from cosim_fmi.validate.finding import FailedCallError
 from cosim_fmi.validate.foreign_instance import STEPS, ForeignFmu, ForeignInstance
@@ -21,12 +21,12 @@ MOST_BOUNDED = 50
 ROUNDING = 1e-9
 """Relative difference of a value from its start value in the description, which is a decimal."""
 DETOUR = 1e-3
-"""How far away derivatives are evaluated in between: of a step, and of each state or of 1."""
+"""How far away derivatives are evaluated in between: relative to a step, and to each state or 1."""
 DEFAULT_TOLERANCE = 1e-4
 """The tolerance of an FMU that declares none; results may depend on the step by a hundred tolerances."""
 
 
-def functions(fmu: ForeignFmu) -> Found:
+def functions(fmu: ForeignFmu) -> Faults:
     """Check the functions that a library exports, and the version and platform that it returns."""
     version = fmu.job["version"]
     prefix = fmu.library.table.prefix
@@ -41,7 +41,7 @@ def functions(fmu: ForeignFmu) -> Found:
         yield "warning", f"the library does not export {', '.join(unexported)}, which {asks}"
     answers = {"GetVersion": version}
     answers |= {
-        "1.0": {"GetTypesPlatform" if fmu.steps else "GetModelTypesPlatform": "standard32"},
+        "1.0": {"GetTypesPlatform" if fmu.is_co_simulation else "GetModelTypesPlatform": "standard32"},
         "2.0": {"GetTypesPlatform": "default"},
     }.get(version, {})
     for function, expected in answers.items():
@@ -51,8 +51,8 @@ def functions(fmu: ForeignFmu) -> Found:
                 yield "error", f"{prefix}{function} answers {answer!r}, needs {expected!r}"
 
 
-def simulation(fmu: ForeignFmu) -> Found:
-    """A plain run: start values, finite outputs."""
+def simulation(fmu: ForeignFmu) -> Faults:
+    """A plain run has the declared start values, and finite outputs."""
     with instance_of(fmu) as instance:
         exact = [
             v
@@ -63,8 +63,8 @@ def simulation(fmu: ForeignFmu) -> Found:
         at_start = instance.get(exact)
         for variable, value in zip(exact, at_start, strict=True):
             start = float(variable["start"])
-            # the events of the start may have set it
-            may_have_jumped = not fmu.steps and variable["variability"] == "discrete"
+            # events at the start may have set it
+            may_have_jumped = not fmu.is_co_simulation and variable["variability"] == "discrete"
             is_exact = variable["initial"] == "exact" and not may_have_jumped
             if is_exact and abs(value - start) > ROUNDING * max(1.0, abs(start)):
                 yield (
@@ -79,7 +79,7 @@ def simulation(fmu: ForeignFmu) -> Found:
         instance.terminate()
 
 
-def repetition(fmu: ForeignFmu) -> Found:
+def repetition(fmu: ForeignFmu) -> Faults:
     """A second instance after the first repeats it."""
     with instance_of(fmu) as first:
         expected = first.start().steps(0, HALF)
@@ -87,22 +87,22 @@ def repetition(fmu: ForeignFmu) -> Found:
     with instance_of(fmu) as second:
         rows = second.start().steps(0, HALF)
         second.terminate()
-    yield from compared(fmu, expected, rows, "a second instance does not repeat the first")
+    yield from first_difference(fmu, expected, rows, "a second instance does not repeat the first")
 
 
-def reset(fmu: ForeignFmu) -> Found:
+def reset(fmu: ForeignFmu) -> Faults:
     """An instance repeats its results after a reset."""
-    if fmu.job["version"] == "1.0" and not fmu.steps:
-        return  # FMI 1.0 knows none
+    if fmu.job["version"] == "1.0" and not fmu.is_co_simulation:
+        return  # in FMI 1.0 Model Exchange has none
     with instance_of(fmu) as instance:
         expected = instance.start().steps(0, HALF)
         instance.terminate()
         instance.reset()
         rows = instance.start().steps(0, HALF)
-    yield from compared(fmu, expected, rows, "after a reset it does not repeat itself")
+    yield from first_difference(fmu, expected, rows, "after a reset it does not repeat itself")
 
 
-def two_instances(fmu: ForeignFmu) -> Found:
+def two_instances(fmu: ForeignFmu) -> Faults:
     """Two instances at the same time do not disturb each other."""
     if fmu.job["only_once"]:
         return
@@ -115,12 +115,12 @@ def two_instances(fmu: ForeignFmu) -> Found:
             rows += first.steps(i, i + 1)
             if i % 2 == 0:
                 second.steps(i // 2, i // 2 + 1, drive=False)
-    yield from compared(fmu, expected, rows, "two instances in one process disturb each other")
+    yield from first_difference(fmu, expected, rows, "two instances in one process disturb each other")
 
 
-def evaluation(fmu: ForeignFmu) -> Found:
+def evaluation(fmu: ForeignFmu) -> Faults:
     """Derivatives and event indicators are functions of time, states and inputs: nothing else."""
-    if fmu.steps:
+    if fmu.is_co_simulation:
         return
     with instance_of(fmu) as instance:
         instance.start().steps(0, 2, drive=False)
@@ -137,9 +137,9 @@ def evaluation(fmu: ForeignFmu) -> Found:
             yield "error", "derivatives or event indicators differ after an evaluation elsewhere and back"
 
 
-def step_sizes(fmu: ForeignFmu) -> Found:
+def step_sizes(fmu: ForeignFmu) -> Faults:
     """Shorter communication steps give the same results."""
-    if not fmu.job["variable_step"] or not fmu.steps:
+    if not fmu.job["variable_step"] or not fmu.is_co_simulation:
         return
     tolerance = 100.0 * (fmu.job["tolerance"] or DEFAULT_TOLERANCE)
     with instance_of(fmu, "one") as coarse, instance_of(fmu, "two") as fine:
@@ -147,15 +147,15 @@ def step_sizes(fmu: ForeignFmu) -> Found:
         parts = fine.start().steps(0, HALF, parts=2, drive=False)
     reals = [(i, v) for i, v in enumerate(fmu.compared) if v["type"] == "Real"]
     largest = {i: max((abs(row[i]) for row in whole), default=0.0) for i, _ in reals}
-    of_unit: dict[str, float] = {}
+    largest_of_unit: dict[str, float] = {}
     for i, variable in reals:
-        of_unit[variable["unit"]] = max(of_unit.get(variable["unit"], 0.0), largest[i])
+        largest_of_unit[variable["unit"]] = max(largest_of_unit.get(variable["unit"], 0.0), largest[i])
     for i, variable in reals:
         if variable["causality"] != "output":
             continue
         error = max((abs(a[i] - b[i]) for a, b in zip(whole, parts, strict=True)), default=0.0)
-        # what should be nothing (a residual) is measured by what it is the small difference of
-        size = max(largest[i], 1e-3 * of_unit[variable["unit"]], 1e-9)
+        # an output that should be 0, as a residual, is measured by the other variables of its unit
+        size = max(largest[i], 1e-3 * largest_of_unit[variable["unit"]], 1e-9)
         if not error <= tolerance * size:
             yield (
                 "warning",
@@ -164,13 +164,13 @@ def step_sizes(fmu: ForeignFmu) -> Found:
             )
 
 
-def experiments(fmu: ForeignFmu) -> Found:
+def experiments(fmu: ForeignFmu) -> Faults:
     """The experiments that it brings with it give their reference results."""
     reals = [v["name"] for v in fmu.variables if v["type"] == "Real"]
     for experiment in fmu.job["experiments"]:
         try:
             with instance_of(fmu) as instance:
-                values = instance.experiment(experiment)
+                values = instance.run_experiment(experiment)
         except FailedCallError as error:
             yield "error", f"{experiment['name']}: {error}"
             continue
@@ -178,8 +178,8 @@ def experiments(fmu: ForeignFmu) -> Found:
             yield "error", f"{experiment['name']}: {text}"
 
 
-def bounds(fmu: ForeignFmu) -> Found:
-    """Inputs at the ends of their ranges."""
+def bounds(fmu: ForeignFmu) -> Faults:
+    """With inputs at the ends of their ranges all values are finite."""
     bounded = [v for v in fmu.of("input", kind="Real") if v["min"] is not None or v["max"] is not None]
     bounded = [v for v in bounded if v in fmu.driven]
     for variable in bounded[:MOST_BOUNDED]:
@@ -202,8 +202,8 @@ def bounds(fmu: ForeignFmu) -> Found:
                 )
 
 
-def short_lives(fmu: ForeignFmu) -> Found:
-    """Instances that are freed early."""
+def short_lives(fmu: ForeignFmu) -> Faults:
+    """Instances can be freed at any time: no call fails."""
     ForeignInstance(fmu).free()
     instance = ForeignInstance(fmu)
     instance.start()
@@ -217,7 +217,7 @@ def short_lives(fmu: ForeignFmu) -> Found:
     yield from ()
 
 
-RUN_CHECKS: dict[str, Callable[[ForeignFmu], Found]] = {
+RUN_CHECKS: dict[str, Callable[[ForeignFmu], Faults]] = {
     check.__name__.replace("_", " "): check
     for check in (
         functions, simulation, repetition, two_instances, reset, rollback, serialization, new_process,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from cosim_fmi.validate.check_parts import HALF, Found, compared, instance_of
+from cosim_fmi.validate.check_parts import HALF, Faults, first_difference, instance_of
 from cosim_fmi.validate.foreign_instance import ForeignFmu
 
 
-def rollback(fmu: ForeignFmu) -> Found:
-    """Save, step, restore, step: the same; and saving changes nothing."""
+def rollback(fmu: ForeignFmu) -> Faults:
+    """After a state is restored the same steps have the same results; and saving changes nothing."""
     if not fmu.job["can_restore"]:
         yield "note", "declares no canGetAndSetFMUstate: a master cannot repeat a step"
         return
@@ -19,10 +19,10 @@ def rollback(fmu: ForeignFmu) -> Found:
         state, values = instance.save(), instance.read()
         expected = instance.steps(HALF // 2, HALF)
         instance.restore(state)
-        yield from compared(fmu, [values], [instance.read()], "hidden state: values are not restored")
+        yield from first_difference(fmu, [values], [instance.read()], "hidden state: values are not restored")
         for times in ("once", "twice"):
             fault = f"hidden state: after restoring {times} the same steps differ"
-            differences = list(compared(fmu, expected, instance.steps(HALF // 2, HALF), fault))
+            differences = list(first_difference(fmu, expected, instance.steps(HALF // 2, HALF), fault))
             yield from differences
             if differences:
                 break
@@ -36,10 +36,10 @@ def rollback(fmu: ForeignFmu) -> Found:
             rows += instance.steps(i, i + 1)
     with instance_of(fmu) as instance:
         expected = instance.start().steps(0, HALF)
-    yield from compared(fmu, expected, rows, "saving the state changes the results")
+    yield from first_difference(fmu, expected, rows, "saving the state changes the results")
 
 
-def serialization(fmu: ForeignFmu) -> Found:
+def serialization(fmu: ForeignFmu) -> Faults:
     """A second instance continues from bytes; the rows are stored for the comparison by `new_process`."""
     if not fmu.job["can_serialize"]:
         return
@@ -53,13 +53,13 @@ def serialization(fmu: ForeignFmu) -> Found:
         second.restore(second.from_bytes(data, memory))
         rows = second.steps(HALF // 2, HALF)
     fault = "hidden state: a second instance does not go on from serialized bytes"
-    yield from compared(fmu, expected, rows, fault)
+    yield from first_difference(fmu, expected, rows, fault)
     folder = Path(fmu.job["folder"])
     (folder / "state").write_bytes(data)
     (folder / "expected.json").write_text(json.dumps([memory, expected]))
 
 
-def new_process(fmu: ForeignFmu) -> Found:
+def new_process(fmu: ForeignFmu) -> Faults:
     """A new process continues from the bytes that `serialization` wrote."""
     folder = Path(fmu.job["folder"])
     if not (folder / "expected.json").exists():
@@ -70,4 +70,4 @@ def new_process(fmu: ForeignFmu) -> Found:
         instance.restore(instance.from_bytes((folder / "state").read_bytes(), memory))
         rows = instance.steps(HALF // 2, HALF)
     fault = "hidden state: a new process does not go on from serialized bytes"
-    yield from compared(fmu, expected, rows, fault)
+    yield from first_difference(fmu, expected, rows, fault)

@@ -21,9 +21,9 @@ from cosim_fmi.validate.fmu_probe import FmuProbe
 from cosim_fmi.validate.report_page import CheckedFmu, report_page
 from cosim_fmi.validate.static_checks import static_checks
 
-TIMEOUT = 120.0
-RUN = {"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}
-"""Interfaces that are run, and what they are called."""
+DEFAULT_TIMEOUT = 120.0
+INTERFACE_TITLES = {"CoSimulation": "Co-Simulation", "ModelExchange": "Model Exchange"}
+"""The interfaces that are run, by their elements in the model description."""
 
 
 def check_file(path: Path) -> Iterator[Finding]:
@@ -44,10 +44,10 @@ def check_file(path: Path) -> Iterator[Finding]:
     except cosim.FmuError as error:
         yield Finding("error", "archive", str(error).removeprefix(f"{path}: "))
         return
-    yield from static_checks(archive, _read(archive))
+    yield from static_checks(archive, _description(archive))
 
 
-def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
+def check_run(path: Path, timeout: float = DEFAULT_TIMEOUT) -> Iterator[Finding]:
     """Findings of running an FMU, in separate processes, so that it may crash.
 
     Parameters
@@ -60,46 +60,53 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
         archive = FmuArchive(path)
     except cosim.FmuError:
         return  # `check_file` has said it
-    read = _read(archive)
-    if read is None:
+    description = _description(archive)
+    if description is None:
         yield Finding("note", "run", "not run: its model description cannot be read")
         return
     if archive.version not in VERSIONS:
         yield Finding("note", "run", f"not run: FMI {archive.version}; supported: FMI {', '.join(VERSIONS)}")
         return
-    interfaces = [name for name in RUN if name in archive.interfaces]
-    others = [name for name in archive.interfaces if name not in RUN]
+    interfaces = [name for name in INTERFACE_TITLES if name in archive.interfaces]
+    others = [name for name in archive.interfaces if name not in INTERFACE_TITLES]
     if others:
         yield Finding("note", "run", f"{' and '.join(others)} is not run")
-    platform, suffix = place_of_library(archive.version)
     for interface in interfaces:
-        try:
-            archive.check_binary(interface, platform, suffix)
-        except cosim.FmuError as error:
-            yield Finding("note", "run", f"not run: {str(error).removeprefix(f'{path}: ')}")
-            continue
-        folder = archive.unpack()
-        library = folder / "binaries" / platform / f"{read.interfaces[interface].identifier}{suffix}"
-        try:
-            if not library.exists():
-                text = f"not run: {library.name} is missing, which its modelIdentifier names"
-                yield Finding("error", f"binaries/{platform}", text)
-                continue
-            experiments, faults = read_experiments(folder)
-            if interface == interfaces[0]:
-                yield from (Finding("warning", "experiments", text) for text in faults)
-            if experiments and interface != "CoSimulation":
-                if "CoSimulation" not in interfaces:
-                    yield Finding("note", "experiments", "not run: experiments run in Co-Simulation only")
-                experiments = []
-            for finding in FmuProbe(folder, read, library, timeout, interface, experiments).findings():
-                where = f"{RUN[interface]}, {finding.where}" if len(interfaces) > 1 else finding.where
-                yield replace(finding, where=where)
-        finally:
-            remove_folder(folder)
+        yield from _check_interface(archive, description, interfaces, interface, timeout)
 
 
-def _read(archive: FmuArchive) -> ModelDescription | None:
+def _check_interface(
+    archive: FmuArchive, description: ModelDescription, interfaces: list[str], interface: str, timeout: float
+) -> Iterator[Finding]:
+    """Findings of running an FMU in one of the interfaces that are run."""
+    platform, suffix = place_of_library(archive.version)
+    try:
+        archive.check_binary(interface, platform, suffix)
+    except cosim.FmuError as error:
+        yield Finding("note", "run", f"not run: {str(error).removeprefix(f'{archive.path}: ')}")
+        return
+    folder = archive.unpack()
+    library = folder / "binaries" / platform / f"{description.interfaces[interface].identifier}{suffix}"
+    try:
+        if not library.exists():
+            text = f"not run: {library.name} is missing, which its modelIdentifier names"
+            yield Finding("error", f"binaries/{platform}", text)
+            return
+        experiments, faults = read_experiments(folder)
+        if interface == interfaces[0]:
+            yield from (Finding("warning", "experiments", text) for text in faults)
+        if experiments and interface != "CoSimulation":
+            if "CoSimulation" not in interfaces:
+                yield Finding("note", "experiments", "not run: experiments run in Co-Simulation only")
+            experiments = []
+        prefix = f"{INTERFACE_TITLES[interface]}, " if len(interfaces) > 1 else ""
+        for finding in FmuProbe(folder, description, library, timeout, interface, experiments).findings():
+            yield replace(finding, where=prefix + finding.where)
+    finally:
+        remove_folder(folder)
+
+
+def _description(archive: FmuArchive) -> ModelDescription | None:
     """The model description; None where it cannot be understood (what is wrong is a finding)."""
     try:
         return read_model_description(archive.pop_description())
@@ -118,7 +125,7 @@ def _checked(path: Path, findings: list[Finding], *, is_run: bool) -> CheckedFmu
         count = len(read_experiments(folder)[0])
     finally:
         remove_folder(folder)
-    return CheckedFmu.of(path, _read(archive), count, is_run, findings)
+    return CheckedFmu.of(path, _description(archive), count, is_run, findings)
 
 
 class ValidateCommand(cosim.Command):
@@ -142,7 +149,7 @@ class ValidateCommand(cosim.Command):
         )
         parser.add_argument(
             "--timeout",
-            default=f"{TIMEOUT:g} s",
+            default=f"{DEFAULT_TIMEOUT:g} s",
             metavar="TIME",
             help="limit for each process that runs an FMU (120 s)",
         )

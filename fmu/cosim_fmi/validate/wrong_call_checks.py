@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from cosim_fmi.validate.check_parts import Found, instance_of
+from cosim_fmi.validate.check_parts import Faults, instance_of
 from cosim_fmi.validate.finding import FailedCallError
 from cosim_fmi.validate.foreign_instance import ForeignFmu
 
@@ -13,9 +13,9 @@ FAR_BEYOND = 12345
 """Added to the largest value reference: no variable has the sum."""
 
 
-def wrong_steps(fmu: ForeignFmu) -> Found:
+def wrong_steps(fmu: ForeignFmu) -> Faults:
     """Communication steps that are not positive."""
-    if not fmu.steps:
+    if not fmu.is_co_simulation:
         return
     accepted = []
     for size in (0.0, -fmu.step):
@@ -27,7 +27,7 @@ def wrong_steps(fmu: ForeignFmu) -> Found:
         yield "warning", f"communication steps of {' and '.join(accepted)} s are answered by OK"
 
 
-def wrong_values(fmu: ForeignFmu) -> Found:
+def wrong_values(fmu: ForeignFmu) -> Faults:
     """References and values that cannot be."""
     unknown = max((v["reference"] for v in fmu.variables), default=0) + FAR_BEYOND
     kind = "Float64" if fmu.job["version"] == "3.0" else "Real"
@@ -42,7 +42,7 @@ def wrong_values(fmu: ForeignFmu) -> Found:
             instance.start()
             if _is_taken(instance.set, [variable], [math.nan]):
                 yield "warning", f"input {variable['name']} accepts NaN and returns OK"
-    if not fmu.steps:
+    if not fmu.is_co_simulation:
         return
     for variable in fmu.of("input", "parameter", kind="Real"):
         if variable["min"] is not None and variable["variability"] != "fixed" and variable["size"] == 1:

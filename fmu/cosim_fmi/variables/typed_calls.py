@@ -52,10 +52,15 @@ class Place(Record):
 HEAD_WIDTH, GROUP_WIDTH, PLACE_WIDTH = width_of(BlockHead), width_of(Group), width_of(Place)
 WORD_BYTES = 8
 DOUBLE, SINGLE = 0, -32
+"""`Group.bits` of floating-point numbers."""
 ARRAY_CALL = "iiiii>i"
-HALF = (1 << 32) - 1
+"""The signature of `write_typed` and `read_typed`."""
+LOW_WORD = (1 << 32) - 1
+"""The lower half of 64 bits."""
 NOT_TAKEN = 3
+"""Returned where a value does not fit; FMI's *error*."""
 MISFIT = 1
+"""`BlockHead.fault` then."""
 
 
 def head_of(block):
@@ -154,12 +159,12 @@ def get_value(group, place):
     if group.bits == DOUBLE:
         return reals_at(group.buffer, group.buffer_size)[place]
     if group.bits == SINGLE:
-        return real_of(get_integer(group.buffer, 32, place) & HALF)
+        return real_of(get_integer(group.buffer, 32, place) & LOW_WORD)
     value = get_integer(group.buffer, group.bits, place)
     if group.highest == 1:
         return 1.0 if value != 0 else 0.0
     if group.lowest == 0 and group.bits == 64:  # rounded once
-        return math.ldexp(float((value >> 32) & HALF), 32) + float(value & HALF)
+        return math.ldexp(float((value >> 32) & LOW_WORD), 32) + float(value & LOW_WORD)
     if group.lowest == 0:
         value = value & ((1 << group.bits) - 1)
     return float(value)
@@ -185,25 +190,25 @@ def get_integer(buffer, bits, i):
 
 
 INFINITE = 255 << 23
-"""Bits of an infinite number of single precision."""
+"""Bits of infinity in single precision."""
 
 
 def single_of(value):
-    """The bits of the number of single precision next to a real, an even one between two."""
+    """The bits of the number of single precision nearest to a real; of two, the even one."""
     sign = 1 << 31 if math.copysign(1.0, value) < 0.0 else 0
     if math.isnan(value):
         return sign | INFINITE | 1 << 22
     if math.isinf(value):
         return sign | INFINITE
     fraction, exponent = math.frexp(abs(value))
-    if value == 0.0 or exponent < -125:  # below the least that has all digits
+    if value == 0.0 or exponent < -125:  # subnormal
         return sign | round(math.ldexp(abs(value), 149))
     digits = round(math.ldexp(fraction, 24))  # a carry out of them is one into the exponent
     return sign | min(INFINITE, (min(exponent + 125, 255) << 23) + digits)
 
 
 def real_of(bits):
-    """The real that a number of single precision is."""
+    """The value of a number of single precision, given by its bits."""
     exponent = bits >> 23 & 255
     digits = bits & ((1 << 23) - 1)
     if exponent == 255:

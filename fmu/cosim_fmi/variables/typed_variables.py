@@ -31,6 +31,7 @@ class CalledPython:
     Attributes
     ----------
     address : int
+        For compiled code.
     raised : BaseException or None
         The exception of the last call that returned `RAISED`.
     """

@@ -523,7 +523,7 @@ class FmuParticipant(InstanceParticipant):
 
     def _read_messages(self) -> None:
         """Store the messages of clocks that tick, in event mode."""
-        names = self._clocks.belonging()
+        names = self._clocks.ticking_messages()
         if names:
             self._clocks.shown.update(zip(names, self._read(names), strict=True))
         self._clocks.active.clear()

@@ -14,6 +14,7 @@ import math
 
 from cosim.kit import DONE, has_corrections, never_inlined, redo_entry, tangent_of
 from cosim_integrators.implicit.correction_sizes import set_weights, size_of_error, size_of_whole_attempt
+from cosim_integrators.implicit.dense import polynomial_output
 from cosim_integrators.implicit.driver import new_step
 from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, OK, OLD
 from cosim_integrators.implicit.implicit_start import continue_implicit_run
@@ -27,6 +28,8 @@ from cosim_integrators.implicit.past_differences import (
     DIFFERENCES,
     BackwardMethod,
     advance_differences,
+    complete_polynomial,
+    history_is_saved,
     load_differences,
     predict_end,
 )
@@ -98,7 +101,6 @@ def accept_differences(system, method, t, t_end, ideal):
     equal = NEARLY_EQUAL * step <= memory.last_step <= step / NEARLY_EQUAL
     memory.equal_steps = memory.equal_steps + 1.0 if equal else 1.0
     advance_differences(method, y, order, loaded)
-    method.attempt.degree = float(order)
     memory.jacobian_age = OLD if attempt.rate <= SLOW_RATE else NO_JACOBIAN
     memory.last_step = step
     memory.order = float(order)
@@ -128,7 +130,7 @@ def choose_order(method, y, order):
     for candidate in (order - 1, order + 1):
         if 1 <= candidate <= method.numbers.highest_order:
             # the next difference is the error constant's factor: D^(k + 1) for order k
-            next_difference = method.difference(candidate + 1)
+            next_difference = method.past(candidate + 1)
             constant = method.error_constant(candidate)
             for m in range(method.n):
                 error[m] = constant * next_difference[m]
@@ -166,6 +168,14 @@ def continue_backward_run(system, method, t):
     return code
 
 
+def backward_output(t, coefficients, work, y, out):
+    """Write into `out` the solution at `t` inside the last step; see `polynomial_output`."""
+    method = BackwardMethod(out.shape[0], coefficients, work, work, work, work)
+    if t != method.work.start and t != method.work.end:
+        complete_polynomial(method)
+    polynomial_output(t, coefficients, work, y, out)
+
+
 backward_step = new_step(
     BackwardMethod,
     attempt_differences,
@@ -173,7 +183,8 @@ backward_step = new_step(
     order_of_next,
     measure_rounding_of_differences,
     measure_at_once,
+    history_is_saved,
 )
 followed_backward_step = new_followed_step(BackwardMethod, attempt_differences, accept_differences)
-redo_backward_step = new_redo(BackwardMethod, attempt_differences, accept_differences)
+redo_backward_step = new_redo(BackwardMethod, attempt_differences, accept_differences, complete_polynomial)
 restart_backward_steps = redo_entry(BackwardMethod, continue_backward_run)

@@ -64,11 +64,14 @@ def factor_band(a, pivots, n, lower, upper):
     return 0
 
 
-def solve_band(a, pivots, n, lower, upper, b):
-    """Replace `b` (n) by the solution, `a` and `pivots` being from `factor_band`."""
+def solve_band(a, pivots, exchanged, n, lower, upper, b):
+    """Replace `b` (n) by the solution, `a` and `pivots` being from `factor_band`.
+
+    `exchanged` is whether it has exchanged rows (`has_exchanges`).
+    """
     width = band_width(lower, upper)
     right_width = upper  # columns of U that are not zero; exchanges of rows fill further ones
-    if has_exchanges(pivots, n):
+    if exchanged:
         right_width = lower + upper
         eliminate_with_exchanges(a, pivots, n, lower, width, b)
     elif lower > 0:

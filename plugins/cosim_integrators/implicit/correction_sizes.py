@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.kit import nan_max, tangent_of
+from cosim.kit import has_corrections, nan_max, tangent_of
 from cosim_integrators.kit.error_norm import explains_errors
 from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, set_floors_of_born_states
 
@@ -67,30 +67,39 @@ def size_beyond_rounding(method, error, start, end, absolute):
     return worst
 
 
-def prepare_sizes_of_attempt(method, t, step, end, slope, order):
-    """Set floors for states that leave 0 in an attempt from `t`, and ``work.usual_error``.
-
-    The latter is the error in tolerances of states of size 1. `slope` is a derivative at or near the `end`,
-    `order` the exponent of the step in the error.
-    """
-    set_floors_of_born_states(method, t, step, end, slope, order)
-    absolute = method.absolute_tolerances
-    method.work.usual_error = size_of_error(method, method.error, method.start, end, absolute)
-
-
 def size_of_attempt(method, t, step, end, slope, order):
     """Largest component of ``method.error`` beyond the measured rounding, in tolerances.
 
-    Calls `prepare_sizes_of_attempt`, whose arguments it has.
+    Sets floors for states that leave 0 in an attempt from `t`. `slope` is a derivative at or near the `end`,
+    `order` the exponent of the step in the error.
     """
-    prepare_sizes_of_attempt(method, t, step, end, slope, order)
-    return size_beyond_rounding(method, method.error, method.start, end, method.floors)
+    set_floors_of_born_states(method, t, step, end, slope, order)
+    size = size_beyond_rounding(method, method.error, method.start, end, method.floors)
+    if may_be_rejected(method, size):
+        set_usual_error(method, end)
+    return size
 
 
 def size_of_whole_attempt(method, t, step, end, slope, order):
     """As `size_of_attempt`, but with rounding: for errors that contain the noise of earlier steps."""
-    prepare_sizes_of_attempt(method, t, step, end, slope, order)
-    return size_of_error(method, method.error, method.start, end, method.floors)
+    set_floors_of_born_states(method, t, step, end, slope, order)
+    size = size_of_error(method, method.error, method.start, end, method.floors)
+    if may_be_rejected(method, size):
+        set_usual_error(method, end)
+    return size
+
+
+def may_be_rejected(method, size):
+    """Whether an attempt with an error of this size may be rejected: then its usual error counts."""
+    return not size <= 1.0 or has_corrections(method.corrections) or method.slots.errors != 0
+
+
+def set_usual_error(method, end):
+    """Set ``work.usual_error``, the error in tolerances of states of size 1."""
+    work = method.work
+    worst_state = work.worst_state
+    work.usual_error = size_of_error(method, method.error, method.start, end, method.absolute_tolerances)
+    work.worst_state = worst_state
 
 
 @tangent_of(size_of_attempt, with_values=True, leaves_fixed=True)

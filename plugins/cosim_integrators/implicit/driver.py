@@ -21,10 +21,12 @@ from cosim.kit import (
     NOT_INITIALIZED,
     NOT_MET,
     step_entry,
+    tangent_of,
 )
 from cosim_integrators.implicit.end_of_attempt import examine_end
 from cosim_integrators.implicit.implicit_method import (
     BAD_NUMBER,
+    HISTORY_AT,
     NEW,
     NO_JACOBIAN,
     OK,
@@ -64,6 +66,7 @@ def have_jacobian(system, method, t):
     if memory.jacobian_age != NO_JACOBIAN:
         return OK
     clear_matrices(method)
+    save_jacobian(method)
     status = make_jacobian(system, method, t)
     if status == OK:
         memory.jacobian_age = NEW
@@ -115,13 +118,39 @@ def error_order(method):
     return method.settings.error_order
 
 
+def save_memory(method, first, last):
+    """Save the memory between two of its indices as that of the start of the step."""
+    copy_values(method.saved_part(first, last), method.memory_numbers[first:last])
+
+
+def restore_memory(method, first, last):
+    """Make the memory between two of its indices that of the start of the step again."""
+    copy_values(method.memory_numbers[first:last], method.saved_part(first, last))
+
+
+def save_jacobian(method):
+    """Save the Jacobian of the start of the step, which is about to be replaced."""
+    method.attempt.saved_jacobian = 1.0
+    save_memory(method, method.jacobian_at, method.memory_numbers.shape[0])
+
+
+@tangent_of(save_jacobian, with_values=True, leaves_fixed=True)
+def save_no_jacobian(method, method_dot):
+    """Save nothing: a step with tangents is never undone."""
+
+
 def save_for_attempts(system, method, t):
-    """At the start of a step save what attempts may change; returns whether the start is finite."""
+    """At the start of a step save what attempts may change; returns whether the start is finite.
+
+    The history changes where a step is accepted, the Jacobian where one is made: they are saved there.
+    """
     method.work.worst_state = -1.0
     method.attempt.rejected = 0.0
+    method.attempt.saved_jacobian = 0.0
     if not save_start(system, method, t, method.slope):
         return False
-    copy_values(method.saved_memory(0), method.memory_numbers)
+    save_memory(method, 0, HISTORY_AT)
+    save_memory(method, method.history_end, method.jacobian_at)
     clear_foreign_matrices(method)
     prepare_kink_search(method, system.c)
     return True
@@ -143,7 +172,10 @@ def reject_attempt(method, status, error, step, ideal, t_end, has_new_jacobian):
 
 def fail_step(system, method, t, status, error):
     """Restore the start of the step; returns the code of the failure."""
-    copy_values(method.memory_numbers, method.saved_memory(0))
+    if method.attempt.saved_jacobian != 0.0:
+        restore_memory(method, method.jacobian_at, method.memory_numbers.shape[0])
+    restore_memory(method, method.history_end, method.jacobian_at)
+    restore_memory(method, 0, HISTORY_AT)
     restore_start(system, method, t)
     method.work.failed_block = float(max(status, 1) - 1)
     return code_of(status, error)
@@ -182,7 +214,12 @@ def new_attempt(attempt_step: Callable[..., Any]) -> Callable[..., Any]:
     return compute_end
 
 
-def new_acceptance(accept_step: Callable[..., Any]) -> Callable[..., Any]:
+def save_history(method):
+    """Save the history of the start of the step, which is about to be replaced."""
+    save_memory(method, HISTORY_AT, method.history_end)
+
+
+def new_acceptance(accept_step: Callable[..., Any], save_past: Callable[..., Any]) -> Callable[..., Any]:
     """Make the kernel function that accepts an attempt as the step and prepares the next one."""
 
     def accept_attempt(system, method, t, t_end, error, ideal, knows_kink):
@@ -190,6 +227,7 @@ def new_acceptance(accept_step: Callable[..., Any]) -> Callable[..., Any]:
         method.attempt.estimate = error
         if method.is_controlled:
             count_step(method, error)
+        save_past(method)
         memory.next_step = accept_step(system, method, t, t_end, ideal)
         if knows_kink:  # convergence and Jacobian from before the kink do not hold behind it
             forget_convergence(memory)
@@ -205,6 +243,7 @@ def new_step(
     order_of: Callable[..., Any] = error_order,
     measure: Callable[..., Any] | None = None,
     after_rejection: Callable[..., Any] = repeat_to_measure,
+    save_past: Callable[..., Any] = save_history,
 ) -> Callable[..., Any]:
     """Make the kernel function that takes one accepted step of a family of methods.
 
@@ -215,7 +254,7 @@ def new_step(
     """
     compute_end = new_attempt(attempt_step)
     measure_rounding = measure or new_measurement(attempt_step)
-    accept_attempt = new_acceptance(accept_step)
+    accept_attempt = new_acceptance(accept_step, save_past)
 
     def step_implicitly(system, method, t, t_stop, limit):
         """Take one accepted step from `t`, at most to `t_stop` and by `limit`; DONE or another code."""

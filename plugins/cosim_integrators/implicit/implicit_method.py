@@ -41,12 +41,14 @@ class ImplicitMemory(StepMemory):
 class ImplicitWork(Record):
     """Results of the present attempt at a step."""
 
-    degree: float  # of the dense output
+    degree: float  # of the dense output; negative while its polynomial is not written yet
     estimate: float  # error relative to the tolerance
     factor: float  # by which the next attempt or step should be longer
     rate: float  # of convergence, the slowest one of the step
     iterations: float
     rejected: float  # whether this step was rejected before
+    saved_jacobian: float  # whether the Jacobian of the start of the step was saved, before another was made
+    differences_at: float  # where in ``work`` the differences of a multistep method begin
 
 
 class Pattern(Record):
@@ -79,10 +81,11 @@ class TangentRow(Record):
 
 
 class MadeMatrices(Record):
-    """The step and the tape for which the matrices were computed."""
+    """What the matrices were computed for, and how."""
 
     step: float  # s; 0: there are none
     recorded_at: float  # where on a tape their copy stands
+    exchanged: float  # whether rows of the real band were exchanged
 
 
 NO_JACOBIAN, OLD, NEW = range(3)  # none, from an earlier step, from the start of this one
@@ -175,7 +178,8 @@ class ImplicitMethod(MethodArrays):
     """The arrays of an implicit method.
 
     ``work`` holds vectors that all implicit methods have, those of the family, the matrices, and copies of
-    the memory from the start of the step and (for a step that is taken again) from its end.
+    the memory from the start of the step and (for a step that is taken again) from its end. Each part of the
+    former is saved right before it may change.
     """
 
     @property
@@ -214,9 +218,14 @@ class ImplicitMethod(MethodArrays):
         return method.sizes.floors
 
     @property
+    def jacobian_at(method):
+        """The index in ``memory`` at which the entries of the Jacobian begin."""
+        return method.memory_numbers.shape[0] - method.pattern.entries
+
+    @property
     def jacobian(method):
         """The entries of the Jacobian."""
-        return method.memory_numbers[method.memory_numbers.shape[0] - method.pattern.entries :]
+        return method.memory_numbers[method.jacobian_at :]
 
     @property
     def attempt(method):
@@ -262,15 +271,20 @@ class ImplicitMethod(MethodArrays):
         """A coefficient of the polynomial of dense output; there are `MOST_DENSE`."""
         return method.work_vector(DENSE + power)
 
+    @property
+    def family_at(method):
+        """The index in ``work`` at which the vectors of the family of methods begin."""
+        return WORK_HEADER + FAMILY * method.n
+
     def family(method, index, count):
         """`count` vectors of the family of methods, one after the other."""
-        first = WORK_HEADER + (FAMILY + index) * method.n
+        first = method.family_at + index * method.n
         return method.work_numbers[first : first + count * method.n]
 
     @property
     def matrices_at(method):
         """The index in ``work`` at which the matrices begin."""
-        return WORK_HEADER + (FAMILY + int(method.newton.vectors)) * method.n
+        return method.family_at + int(method.newton.vectors) * method.n
 
     @property
     def matrices(method):
@@ -280,15 +294,24 @@ class ImplicitMethod(MethodArrays):
         numbers = method.work_numbers[first : first + matrices_size(pattern)]
         return NewtonMatrices(method.n, row_width(pattern), pattern.entries, numbers)
 
+    @property
+    def saved_at(method):
+        """The index in ``work`` at which the copies of the memory begin."""
+        return method.matrices_at + matrices_size(method.pattern)
+
     def saved_memory(method, index):
         """A copy of the memory from the start (0) or the end (1) of the step."""
         size = method.memory_numbers.shape[0]
-        first = method.matrices_at + matrices_size(method.pattern) + index * size
+        first = method.saved_at + index * size
         return method.work_numbers[first : first + size]
+
+    def saved_part(method, first, last):
+        """What the memory was at the start of the step, between two of its indices."""
+        return method.saved_memory(0)[first:last]
 
     def block_tangents(method, first, count):
         """A part of the tangents of parameters, discrete variables and the cache, one after the other."""
-        at = method.matrices_at + matrices_size(method.pattern) + 2 * method.memory_numbers.shape[0]
+        at = method.saved_at + 2 * method.memory_numbers.shape[0]
         return method.work_numbers[at + first : at + first + count]
 
     @property

@@ -7,6 +7,7 @@ from cosim_integrators.implicit.banded_lu import (
     band_width,
     factor_band,
     factor_complex_band,
+    has_exchanges,
     solve_band,
     solve_complex_band,
 )
@@ -68,6 +69,7 @@ def make_matrices(method, step, shift, re, im):
     elif pattern.is_band != 0:
         fill_band(method, matrices.real, 1, shift / needed_step, 0.0)
         status = factor_band(matrices.real, matrices.real_pivots, n, pattern.lower, pattern.upper)
+        made_for.exchanged = 1.0 if has_exchanges(matrices.real_pivots, n) else 0.0
         if status == 0 and pattern.is_complex != 0:
             fill_band(method, matrices.complex, 2, re / needed_step, im / needed_step)
             status = factor_complex_band(
@@ -137,13 +139,21 @@ def solve_real(method, b):
         if pattern.is_reordered != 0:
             ordered = matrices.ordered(0)
             put_in_order(method, b, ordered)
-            solve_band(matrices.real, matrices.real_pivots, method.n, pattern.lower, pattern.upper, ordered)
+            solve_real_band(method, ordered)
             read_order(method, ordered, b)
         else:
-            solve_band(matrices.real, matrices.real_pivots, method.n, pattern.lower, pattern.upper, b)
+            solve_real_band(method, b)
     else:
         matrices = method.matrices
         lu_solve(matrices.real, matrices.real_pivots, method.n, b)
+
+
+def solve_real_band(method, b):
+    """Replace `b`, in the order of the band, by the solution of the real system."""
+    pattern = method.pattern
+    matrices = method.matrices
+    exchanged = matrices.made_for.exchanged != 0.0
+    solve_band(matrices.real, matrices.real_pivots, exchanged, method.n, pattern.lower, pattern.upper, b)
 
 
 def solve_real_of_both(method, b, c):

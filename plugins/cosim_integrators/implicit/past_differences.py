@@ -13,7 +13,7 @@ in SciPy, scipy/integrate/_ivp/bdf.py: change of distance.
 from __future__ import annotations
 
 from cosim.kit import MethodArrays, Record, rows_of, tangent_of, width_of
-from cosim_integrators.implicit.implicit_method import NUMBERS_AT, ImplicitMethod
+from cosim_integrators.implicit.implicit_method import HISTORY_AT, NUMBERS_AT, ImplicitMethod
 from cosim_integrators.implicit.newton import tangent_method
 from cosim_integrators.kit.start_of_step import copy_values
 
@@ -35,8 +35,10 @@ COEFFICIENTS_AT = NUMBERS_AT + width_of(BackwardNumbers)
 class BackwardMethod(ImplicitMethod):
     """The arrays of the method.
 
-    The history holds the differences at the distance of the last step. The vectors of the family are the
-    differences at the distance of this step, and temporary ones, as many as `DIFFERENCES` each.
+    The history holds the differences at the distance of the last step. Where the distance of this step is
+    another one, the first vectors of the family are the differences at that; the others are temporary. Both
+    are as many as `DIFFERENCES`. Where the distance is the same, the saved history of the start of the step
+    serves.
     """
 
     @property
@@ -57,13 +59,22 @@ class BackwardMethod(ImplicitMethod):
         return method.coefficients[COEFFICIENTS_AT + 2 * (HIGHEST_ORDER + 1) + order]
 
     @property
-    def differences(method):
-        """The differences at the distance of this step, one order after the other."""
+    def changed_differences(method):
+        """The differences at a distance that is not that of the last step, one order after the other."""
         return method.family(0, DIFFERENCES)
 
-    def difference(method, order):
-        """The difference of an order."""
-        return method.family(order, 1)
+    @property
+    def differences(method):
+        """The differences at the distance of this step, one order after the other.
+
+        That of order 0 is ``start``; in its place may lie another one.
+        """
+        first = int(method.attempt.differences_at)
+        return method.work_numbers[first : first + DIFFERENCES * method.n]
+
+    def vector_of(method, vectors, index):
+        """One of several vectors that lie one after the other."""
+        return vectors[index * method.n : (index + 1) * method.n]
 
     @property
     def change(method):
@@ -87,24 +98,20 @@ def fill_change(change, order, ratio):
                 change[i * (order + 1) + j] += entry * change_entry(q, j, 1.0)
 
 
-def change_distance(method, order, change):
-    """Bring the differences to another distance by the matrix `change`."""
-    differences = method.differences
-    room = method.family(DIFFERENCES, DIFFERENCES)
+def change_distance(method, differences, changed, order, change):
+    """Bring the differences to another distance by the matrix `change`; that of order 0 is the start."""
     n = method.n
+    start = method.start
     for j in range(order + 1):
-        changed = method.family(DIFFERENCES + j, 1)
+        target = method.vector_of(changed, j)
         factor = change[j]
-        difference = method.difference(0)
         for m in range(n):
-            changed[m] = 0.0 + factor * difference[m]  # so that -0.0 is 0.0, as in other sums
+            target[m] = 0.0 + factor * start[m]  # so that -0.0 is 0.0, as in other sums
         for i in range(1, order + 1):
             factor = change[i * (order + 1) + j]
-            difference = method.difference(i)
+            difference = method.vector_of(differences, i)
             for m in range(n):
-                changed[m] += factor * difference[m]
-    for i in range((order + 1) * n):
-        differences[i] = room[i]
+                target[m] += factor * difference[m]
 
 
 def change_entry(i, j, ratio):
@@ -116,13 +123,30 @@ def change_entry(i, j, ratio):
 
 
 def load_differences(method, step):
-    """Bring the differences to the distance of this step, and return the order."""
+    """Bring the differences to the distance of this step, and return the order.
+
+    The history of the start is saved: where the distance is the same, it is what the step begins with.
+    """
+    copy_values(method.saved_part(HISTORY_AT, method.history_end), method.history)
+    if step == method.memory.last_step:
+        method.attempt.differences_at = float(method.saved_at + HISTORY_AT)
+        return method.order
+    return load_changed_differences(method, step)
+
+
+def load_changed_differences(method, step):
+    """As `load_differences`, into the vectors of the family."""
     last = method.memory.last_step
     order = 1 if last == 0.0 else method.order
+    method.attempt.differences_at = float(method.family_at)
     if last != 0.0 and step != last:
         fill_change(method.change, order, step / last)
     bring_to_distance(method, step, last, order, method.change)
     return order
+
+
+def history_is_saved(method):
+    """Save nothing where a step is accepted: `load_differences` has saved the history."""
 
 
 def bring_to_distance(method, step, last, order, change):
@@ -130,28 +154,30 @@ def bring_to_distance(method, step, last, order, change):
 
     The results are linear in the history, the start and the slope.
     """
-    differences = method.differences
+    differences = method.changed_differences
+    history = method.history
     start = method.start
     if last == 0.0:
         slope = method.slope
-        first = method.difference(1)
+        first = method.vector_of(differences, 1)
         for i in range(differences.shape[0]):
             differences[i] = 0.0
         for m in range(method.n):
             differences[m] = start[m]
             first[m] = step * slope[m]
         return
-    copy_values(method.family(0, order + 3), method.history)
-    for m in range(method.n):
-        differences[m] = start[m]
-    if step != last:
-        change_distance(method, order, change)
-        power = power_of_change(order, step / last)
-        next_difference = method.difference(order + 1)
-        last_difference = method.difference(order + 2)
-        for m in range(method.n):  # these are for estimates of errors alone
-            next_difference[m] *= power
-            last_difference[m] *= power * (step / last)
+    if step == last:
+        copy_values(method.family(0, order + 3), history)
+        copy_values(method.family(0, 1), start)
+        return
+    change_distance(method, history, differences, order, change)
+    power = power_of_change(order, step / last)
+    for above in range(1, 3):  # these are for estimates of errors alone
+        source = method.vector_of(history, order + above)
+        target = method.vector_of(differences, order + above)
+        factor = power if above == 1 else power * (step / last)
+        for m in range(method.n):
+            target[m] = source[m] * factor
 
 
 def power_of_change(order, ratio):
@@ -165,7 +191,7 @@ def power_of_change(order, ratio):
 @tangent_of(load_differences, with_values=True)
 def load_differences_and_tangents(method, step, method_dot, step_dot):
     """Load the differences of values and of tangents; the lengths of steps do not vary."""
-    order = load_differences(method, step)
+    order = load_changed_differences(method, step)
     arrays_dot = MethodArrays(*method_dot)
     tangents = tangent_differences(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
     bring_to_distance(tangents, step, method.memory.last_step, order, method.change)
@@ -179,14 +205,22 @@ def tangent_differences(method, memory_dot, work_dot):
 
 def predict_end(method, y, order):
     """Extrapolate the past: the predicted end of a step into `y`, the base of its equation into ``base``."""
+    predict_from(method, method.differences, y, order)
+
+
+def predict_from(method, differences, y, order):
+    """Do what `predict_end` says, with the differences at the distance of this step."""
     base = method.base
     predicted = method.imaginary
+    start = method.start
     n = method.n
-    copy_values(predicted, method.difference(0))
+    first = method.vector_of(differences, 1)
+    gamma_1 = method.gamma(1)
     for m in range(n):
-        base[m] = 0.0  # at first the sum of gamma times differences
-    for i in range(1, order + 1):
-        difference = method.difference(i)
+        predicted[m] = start[m] + first[m]
+        base[m] = 0.0 + gamma_1 * first[m]  # at first the sum of gamma times differences
+    for i in range(2, order + 1):
+        difference = method.vector_of(differences, i)
         gamma = method.gamma(i)
         for m in range(n):
             predicted[m] += difference[m]
@@ -198,46 +232,88 @@ def predict_end(method, y, order):
 
 
 def advance_differences(method, y, order, loaded):
-    """Advance the differences to the end `y` of the step; write the dense output and the history.
+    """Write the history: the differences at the end `y` of the step, the first `loaded` of them.
 
-    The first `loaded` differences become the history.
+    `complete_polynomial` writes the dense output when it is first read.
     """
-    bring_to_end(method, y, order, loaded, method.change)
-
-
-def bring_to_end(method, y, order, loaded, powers):
-    """As `advance_differences`, with `powers` for temporary numbers."""
-    n = method.n
-    differences = method.differences
-    predicted = method.base
-    next_difference = method.difference(order + 1)
-    last_difference = method.difference(order + 2)
-    for m in range(n):
-        newest = y[m] - predicted[m]  # the difference of the next order, of the corrected end
-        last_difference[m] = newest - next_difference[m]
-        next_difference[m] = newest
-    for back in range(order + 1):
-        difference = method.difference(order - back)
-        above = method.difference(order - back + 1)
-        for m in range(n):
-            difference[m] += above[m]
-    for m in range(n):
-        differences[m] = y[m]
-    write_polynomial(method, order, powers)
     history = method.history
-    for i in range(loaded * n):
+    bring_to_end(method, method.differences, history, y, order)
+    if loaded > order + 3:  # the first step has no more differences
+        for i in range((order + 3) * method.n, loaded * method.n):
+            history[i] = 0.0
+    method.attempt.degree = -float(order)
+
+
+@tangent_of(advance_differences, with_values=True)
+def advance_differences_and_tangents(method, y, order, loaded, method_dot, y_dot):
+    """Advance the differences of values and of tangents, and write the dense output of both at once."""
+    arrays_dot = MethodArrays(*method_dot)
+    tangents = tangent_differences(method, arrays_dot.memory_numbers, arrays_dot.work_numbers)
+    advance_in_place(method, y, order, loaded)
+    advance_in_place(tangents, y_dot, order, loaded)
+    write_polynomials(method, tangents, order)
+
+
+def advance_in_place(method, y, order, loaded):
+    """Do what `advance_differences` says for differences in the family; they are then those at the end."""
+    differences = method.changed_differences
+    bring_to_end(method, differences, differences, y, order)
+    history = method.history
+    for i in range(loaded * method.n):
         history[i] = differences[i]
 
 
-def write_polynomial(method, order, powers):
+def write_polynomials(method, tangents, order):
+    """Write the dense output of values and of tangents, by the differences at the end in the family."""
+    write_polynomial(method, method.changed_differences, order, method.change)
+    write_polynomial(tangents, tangents.changed_differences, order, method.change)
+    method.attempt.degree = float(order)
+
+
+def bring_to_end(method, differences, at_end, y, order):
+    """Bring the differences to the end `y` of the step: what is written is linear in what is read."""
+    n = method.n
+    predicted = method.base
+    next_difference = method.vector_of(differences, order + 1)
+    next_at_end = method.vector_of(at_end, order + 1)
+    last_at_end = method.vector_of(at_end, order + 2)
+    for m in range(n):
+        newest = y[m] - predicted[m]  # the difference of the next order, of the corrected end
+        last_at_end[m] = newest - next_difference[m]
+        next_at_end[m] = newest
+    for back in range(order):
+        difference = method.vector_of(differences, order - back)
+        target = method.vector_of(at_end, order - back)
+        above = method.vector_of(at_end, order - back + 1)
+        for m in range(n):
+            target[m] = difference[m] + above[m]
+    copy_values(method.vector_of(at_end, 0), y)
+
+
+def complete_polynomial(method):
+    """Write the dense output of the last step, unless it is there: few steps are interpolated in.
+
+    What it follows from lies in ``work`` until the next attempt.
+    """
+    degree = method.attempt.degree
+    if degree < 0.0:
+        order = int(-degree)
+        at_end = method.family(DIFFERENCES, DIFFERENCES)
+        bring_to_end(method, method.differences, at_end, method.end, order)
+        write_polynomial(method, at_end, order, method.change)
+        method.attempt.degree = -degree
+
+
+def write_polynomial(method, differences, order, powers):
     """Write the interpolating polynomial as powers of s, s = 0 at the start and 1 at the end of the step.
 
-    It is sum_i D_i binomial(x + i - 1, i) with x = s - 1; the products are multiplied out.
+    `differences` are those at the end of the step. The polynomial is sum_i D_i binomial(x + i - 1, i) with
+    x = s - 1; the products are multiplied out.
     """
     set_empty_product(powers, order)
     for i in range(1, order + 1):
         multiply_by_factor(powers, i)
-        difference = method.difference(i)
+        difference = method.vector_of(differences, i)
         for q in range(1, i):
             part = method.dense(q - 1)
             power = powers[q]

@@ -23,14 +23,17 @@ from cosim_integrators.implicit.implicit_method import BASE, DENSE, FAMILY, HIST
 from cosim_integrators.implicit.past_differences import (
     DIFFERENCES,
     advance_differences,
+    advance_in_place,
     bring_to_distance,
-    bring_to_end,
+    load_changed_differences,
     load_differences,
     multiply_by_factor,
     power_of_change,
     predict_end,
+    predict_from,
     set_empty_product,
     tangent_differences,
+    write_polynomials,
 )
 
 
@@ -150,7 +153,7 @@ def reverse_change(change, head, work_root):
 @recorded_by(load_differences, reverse_load)
 def record_load(method, step, memory_dot, work_dot, step_dot, memory_at, work_at, tape):
     """Load the differences of values and tangents, and record it on the tape."""
-    order = load_differences(method, step)
+    order = load_changed_differences(method, step)
     last = method.memory.last_step
     bring_to_distance(tangent_differences(method, memory_dot, work_dot), step, last, order, method.change)
     room = (order + 1) * (order + 1)
@@ -198,8 +201,9 @@ def record_prediction(*arguments):
     """Predict the end of a step and its tangent, and record it on the tape."""
     method, y, order = arguments[:3]
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[3:]
-    predict_end(method, y, order)
-    predict_end(tangent_differences(method, memory_dot, work_dot), y_dot, order)
+    tangents = tangent_differences(method, memory_dot, work_dot)
+    predict_from(method, method.changed_differences, y, order)
+    predict_from(tangents, tangents.changed_differences, y_dot, order)
     at = record_head(method, order, order + 1, RootPlaces(memory_at, work_at, y_at), tape)
     recorded_at(tape, at).alpha = method.alpha(order)
     for i in range(order + 1):
@@ -263,7 +267,9 @@ def record_advance(*arguments):
     """Advance the differences of values and tangents, and record it on the tape."""
     method, y, order, loaded = arguments[:4]
     memory_dot, work_dot, y_dot, memory_at, work_at, y_at, tape = arguments[4:]
-    bring_to_end(method, y, order, loaded, method.change)
-    bring_to_end(tangent_differences(method, memory_dot, work_dot), y_dot, order, loaded, method.change)
+    tangents = tangent_differences(method, memory_dot, work_dot)
+    advance_in_place(method, y, order, loaded)
+    advance_in_place(tangents, y_dot, order, loaded)
+    write_polynomials(method, tangents, order)
     at = record_head(method, order, order + 1, RootPlaces(memory_at, work_at, y_at), tape)
     recorded_at(tape, at).kept = float(loaded * method.n)

@@ -52,12 +52,20 @@ def load_start(method):
     memory.jacobian_age = OLD
 
 
+def keep_output(method):
+    """Do nothing: the step has written its dense output already."""
+
+
 def new_redo(
-    arrays: type[ImplicitMethod], attempt_step: Callable[..., Any], accept_step: Callable[..., Any]
+    arrays: type[ImplicitMethod],
+    attempt_step: Callable[..., Any],
+    accept_step: Callable[..., Any],
+    complete_output: Callable[..., Any] = keep_output,
 ) -> Callable[..., Any]:
     """Make the kernel function that takes the last step again, to another end and without error control.
 
-    If it fails, it restores the end of that step.
+    If it fails, it restores the end of that step. The attempt replaces what missing dense output follows
+    from: ``complete_output(method)`` writes it before.
     """
     repeat_attempt = new_repetition(attempt_step)
 
@@ -67,6 +75,7 @@ def new_redo(
         t = work.start
         t_end = work.end
         next_length = memory.next_step
+        complete_output(method)
         load_start(method)
         status = repeat_attempt(method.inner(system), method, t, t_event)
         copy_values(method.spare, method.end)

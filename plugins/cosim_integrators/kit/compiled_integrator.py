@@ -90,8 +90,10 @@ class CompiledIntegrator(Integrator):
         The step whose tangent carries tangents along a run, from ``work`` and ``memory`` at its start; by
         default the step taken again.
 
-    Notes ----- A method that supports constraints calls `cosim.contracts.constraints.project_end` at the end
-    of a step and of a step that is taken again, rejects a step whose end cannot be corrected, and declares
+    Notes
+    -----
+    A method that supports constraints calls `cosim.contracts.constraints.project_end` at the end of a step
+    and of a step that is taken again, rejects a step whose end cannot be corrected, and declares
     ``supports_constraints``.
 
     Components influence steps with error control by three kinds of cache slots:

@@ -39,10 +39,12 @@ def floor_of(method, m, size):
 
 def floor_not_below(method, m, size, least):
     """The floor of a state, with its own lower bound."""
-    of_size_1 = method.absolute_tolerances[m]
-    if not method.follows_size(m):
-        return of_size_1
-    return max(max(of_size_1 * size, least), SMALLEST_FLOOR)
+    return floor_of_size(method.absolute_tolerances[m], method.follows_size(m), size, least)
+
+
+def floor_of_size(of_size_1, follows_size, size, least):
+    """The floor of a state: its tolerance at size 1, times its size if it follows that."""
+    return max(max(of_size_1 * size, least), SMALLEST_FLOOR) if follows_size else of_size_1
 
 
 def own_floor(method, m, size):
@@ -159,10 +161,25 @@ def follow_sizes(system, method, t, step, order):
         grows = grows or powers[m] > 0.0
     ahead = steps_ahead(method, order) * step if grows else 0.0
     all_states.largest_of_all = largest_of_all
+    constrained = 1 if has_constraints(method.corrections) else 0
+    absolute = method.absolute_tolerances
+    given_sizes = method.state_sizes
     for m in range(n):
         size = abs(y[m])
         largest = max(largest_values[m], size)
         power = powers[m]
+        known = constrained == 0 and (size == 0.0 or largest_values[m] > 0.0)
+        if known and power == 0.0 and smallest[m] == 0.0:
+            follows = given_sizes[m] == 0.0
+            floor = floor_of_size(absolute[m], follows, largest, 0.0)
+            if size >= floor or size == 0.0:  # like most states: it neither grows from 0 nor is small
+                if 0.0 < largest < SMALL and follows:
+                    are_small = 1.0
+                if rounding[m] > 0.0:
+                    followed = 1.0
+                largest_values[m] = largest
+                floors[m] = max(floor, rounding[m])
+                continue
         present_floor = own_floor(method, m, largest)
         floor = corrected_floor(method, m, largest) if largest > 0.0 else present_floor
         if size > 0.0 and largest_values[m] == 0.0:  # it has left 0 in the last step

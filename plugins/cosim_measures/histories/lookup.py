@@ -15,17 +15,24 @@ from cosim_measures.histories.polynomials import (
     third_derivative,
 )
 
-HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0  # kinds of interpolation
-PROMISED = 10.0  # accuracies of its largest value: how exact a small signal is between the ends of steps
-SHORTEST = 0.02  # intervals shorter than this part of their neighbour show no curvature
-FINEST = 1e-5  # steps shorter than this part of the delay are not made shorter
-SHORTEST_STEP = 1e-9  # nor those shorter than this, relative to the present
-FARTHEST = 10.0  # intervals that a cubic is trusted beyond the newest entry
-SAME_TIME = 1e-14  # relative
+HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0
+"""Kinds of interpolation: cubics, lines, and the polynomial through all points of a step."""
+PROMISED = 10.0
+"""Between the ends of steps a small signal may have so many times the error that its largest value allows."""
+SHORTEST = 0.02
+"""Intervals shorter than this part of their neighbour show no curvature."""
+FINEST = 1e-5
+"""Steps shorter than this part of the delay are not made shorter."""
+SHORTEST_STEP = 1e-9
+"""Nor are steps shorter than this, relative to the present time."""
+FARTHEST = 10.0
+"""How far a cubic is trusted beyond the newest entry, in lengths of its interval."""
+SAME_TIME = 1e-14
+"""Relative difference of times that are the same."""
 
 
 def interpolation_kind(s):
-    """The kind of interpolation that the two options of a delay stand for."""
+    """The kind of interpolation that the two options of a delay select."""
     if s.use_linear_interpolation_only != 0.0:
         return LINEAR
     return DENSE if s.interpolation == 1.0 else HERMITE
@@ -34,7 +41,7 @@ def interpolation_kind(s):
 def time_beyond(past, t_delayed):
     """The time by which `t_delayed` lies after the newest entry of a history, s; 0 if it does not.
 
-    Also 0 while the piece that the time lies in does not reach to the newest entry.
+    Also 0 while a break lies between the piece of the history that contains the time and the newest entry.
     """
     if not past.is_open:
         return 0.0
@@ -43,13 +50,13 @@ def time_beyond(past, t_delayed):
 
 
 def interpolate_history(past, t_delayed, t, has_present, value, derivative, kind, nothing):
-    """Value and derivative of the signal at `t_delayed`, from what is remembered.
+    """Value and derivative of the signal at `t_delayed`, from the entries of its history.
 
-    Before the oldest entry the signal is constant. Between two entries: the cubic Hermite polynomial
-    where both derivatives are known, else the cubic through these and the two entries before, else (too few
-    entries on this side of a break, or lines asked for) a line. Beyond the newest entry the same polynomial
-    goes on, for at most ten times its interval; then, and after a lone entry, the tangent or a constant. At
-    a break itself it is the value before it.
+    Before the oldest entry the signal is constant. Between two entries it is the cubic Hermite polynomial if
+    both derivatives are known; else the cubic through these entries and the two before; else (too few entries
+    since the last break, or lines are selected) a line. Beyond the newest entry the same polynomial
+    continues, for at most ten times its interval; farther away, and after a single entry, it is the tangent
+    or a constant. At a break the value before it counts.
 
     Parameters
     ----------
@@ -62,7 +69,7 @@ def interpolate_history(past, t_delayed, t, has_present, value, derivative, kind
     kind : bool or float
         0: cubics, 1: lines, 2: the polynomial through all points of a step.
     nothing : float
-        The value when nothing is remembered.
+        The value if the history has no entries.
 
     Returns
     -------
@@ -75,14 +82,14 @@ def interpolate_history(past, t_delayed, t, has_present, value, derivative, kind
     if t_delayed < past.time(0) - close:
         return past.value(0), 0.0
     left = max(past.find(t_delayed), 0)
-    # A break within rounding of this time: stay on the side before it.
+    # At a break, up to rounding: the value before it.
     if left + 1 < count and past.time(left + 1) - t_delayed <= close:
         left += 1
     while left > 0 and is_same(past.time(left - 1), past.time(left)):
         if t_delayed - past.time(left) > close:
             break
         left -= 1
-    # The piece between two breaks, as far as a polynomial may need it.
+    # Entries around this time without a break among them, as many as a polynomial may need.
     begin = left
     farthest = max(left - 4, 0)
     while begin > farthest and past.time(begin - 1) < past.time(begin):
@@ -102,22 +109,23 @@ def delayed_value(past, settled, t_delayed, t, has_present, value, derivative, k
     Parameters
     ----------
     settled : bool
-        Whether the piece was chosen for the present delay; otherwise it is looked for by time.
+        Whether the piece was chosen for the present delay; otherwise it is found by the time.
     before : float
-        The function before the start of the history, NaN for a constant; the derivative is NaN there.
+        The value before the start of the history; NaN for the value of the oldest entry. The derivative is
+        NaN with a given value.
     others
         As `interpolate_history`.
 
     Raises
     ------
     ValueError
-        The delayed time lies before all that is remembered.
+        The delayed time lies before the oldest entry.
     """
     if past.count == 0:
         return nothing, 0.0
     begin = past.piece_begin
     if begin >= 0 and t_delayed < past.time(begin) - margin(t):
-        settled = False  # a time inside the last step, settled when the step has ended
+        settled = False  # a time inside the last step, whose piece was chosen at the end of the step
     if not settled:
         begin = 0
         if t_delayed < past.time(0) - margin(t):
@@ -139,7 +147,7 @@ def delayed_value(past, settled, t_delayed, t, has_present, value, derivative, k
 
 
 def before_start(past, at):
-    """Value and derivative before the history began, had the signal changed as it began to change there."""
+    """Value and derivative before the history began, on the tangent at its oldest entry."""
     if past.count == 0:
         return math.nan, math.nan
     t0, v0, d0 = point(past, 0, at, 0.0, 0.0)
@@ -199,7 +207,7 @@ def in_piece(past, begin, end, at, t, value, derivative, kind):
     if d0 == d0 and not beyond:
         earlier, ve, _ = point(past, max(left - 1, begin), t, value, derivative)
         return half_hermite(at, earlier, ve, t0, v0, d0, t1, v1)
-    # Without later entries: so values do not change when entries are appended.
+    # Later entries are not used, so that values do not change when entries are appended.
     first = left - 2
     if first < begin or beyond:
         return linear(at, t0, v0, t1, v1)
@@ -213,18 +221,19 @@ def in_piece(past, begin, end, at, t, value, derivative, kind):
 def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind):
     """The estimated error of values from this history, at the end of a step at `t`.
 
-    It is the larger one of two: the difference between an extrapolated value and the value that is now
-    interpolated; and the error of the cubic over this step, by its fourth derivative. Lines, and cubics
-    without derivatives, are not judged; a history with dense output is as exact as the step.
+    It is the larger of two errors: the difference between an extrapolated value and the value that can be
+    interpolated now, and the error of the cubic over this step, from its fourth derivative. The error of
+    lines, and of cubics without derivatives, is not estimated; a history with dense output is as accurate as
+    the step.
 
     Returns
     -------
     float
-        Relative to the magnitude of the value; where that is below 1e-3, to the largest one so far, but to
-        no more than 1e-3, and of the cubic a tenth. 0 when all is known.
+        Relative to the magnitude of the value; if that is below 1e-3, relative to the largest magnitude so
+        far, at most 1e-3, and then a tenth of the error of the cubic. 0 if nothing was extrapolated.
     """
     newest = past.count - 1
-    ahead = False  # whether the end of this step stands in the history already
+    ahead = False  # whether the history already has an entry at the end of this step
     while newest >= 0 and past.time(newest) >= t:
         newest -= 1
         ahead = True
@@ -243,7 +252,7 @@ def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind
         error = max(difference / max(ORDINARY, size), past.error_of_small(difference, size))
     before_it = newest - 1
     while before_it > 0 and (past.kind(before_it) < 0.0 or is_same(past.time(before_it), past.time(newest))):
-        before_it -= 1  # across a break: too large rather than nothing
+        before_it -= 1  # across a break: an error that is too large is better than none
     if before_it >= 0 and kind == HERMITE:
         t0, v0, d0 = point(past, before_it, t, value, derivative)
         t1, v1, d1 = point(past, newest, t, value, derivative)

@@ -1,4 +1,4 @@
-"""Polynomials through what a history remembers."""
+"""Polynomials through entries of a history."""
 
 from __future__ import annotations
 

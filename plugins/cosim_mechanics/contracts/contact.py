@@ -103,18 +103,22 @@ class Contact(Surfaces):
     forces act on body 2, the opposite ones on body 1, at the same point. `stretch` is expressed in the frame
     of body 1.
 
-    Limits ------ As in Hertz' theory surfaces are smooth, and depths small compared with R. If R changes,
-    energy is not conserved. A bristle yields by up to mu_s f_normal / k_t. With mu_d = mu_s a slowly growing
-    load makes a contact slide late, by zeta_t / sqrt(k_t / m). While a load changes, surfaces that stick may
-    pull harder than mu_s f_normal. A foot slips with a zeta_t of at least 0.1. Surfaces that touch again have
-    an unstretched bristle. There is no friction against rolling and spinning.
+    Limits
+    ------
+    As in Hertz' theory surfaces are smooth, and depths small compared with R. If R changes, energy is not
+    conserved. A bristle yields by up to mu_s f_normal / k_t. With mu_d = mu_s a slowly growing load makes a
+    contact slide late, by zeta_t / sqrt(k_t / m). While a load changes, surfaces that stick may pull harder
+    than mu_s f_normal. A foot slips with a zeta_t of at least 0.1. Surfaces that touch again have an
+    unstretched bristle. There is no friction against rolling and spinning.
 
     Stage
     -----
     Depth at POSITION, its rate and the slip velocity at VELOCITY, forces at DYNAMICS.
 
-    Energy ------ Stored: 2/5 k x^(5/2). Dissipated: the work of damping and friction, with the energy of the
-    stretched bristle (k_t s^2 / 2, at most mu_s f_normal |s| / 2), integrated in `dissipated_energy`.
+    Energy
+    ------
+    Stored: 2/5 k x^(5/2). Dissipated: the work of damping and friction, with the energy of the stretched
+    bristle (k_t s^2 / 2, at most mu_s f_normal |s| / 2), integrated in `dissipated_energy`.
 
     References
     ----------

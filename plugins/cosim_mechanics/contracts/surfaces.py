@@ -13,9 +13,10 @@ class Surfaces(ForceElement):
     A subclass writes ``depth``, ``normal`` and ``point`` from the poses; another base class defines the law
     of the forces (`Contact`, or one of another author).
 
-    Frames and signs ---------------- The normal points from body 1 to body 2. depth > 0 if the surfaces
-    penetrate each other, depth_rate > 0 while the depth grows. slip_velocity is that of body 2 relative to
-    body 1, along the surfaces.
+    Frames and signs
+    ----------------
+    The normal points from body 1 to body 2. depth > 0 if the surfaces penetrate each other, depth_rate > 0
+    while the depth grows. slip_velocity is that of body 2 relative to body 1, along the surfaces.
 
     Stage
     -----

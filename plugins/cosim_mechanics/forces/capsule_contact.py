@@ -72,13 +72,17 @@ class CapsuleContact(contracts.Contact):
     Law: that of `Contact`, with the depth x = radius1 + radius2 - d of the two capsules in each other, d the
     distance of their segments, and 1 / R = 1 / radius1 + 1 / radius2.
 
-    Frames and signs ---------------- A capsule consists of all points nearer than its radius to a segment,
-    which goes from `center - half_axis` to `center + half_axis` in the frame of its body. A half axis of (0,
-    0, 0) gives a sphere. The forces act in the middle of the overlap.
+    Frames and signs
+    ----------------
+    A capsule consists of all points nearer than its radius to a segment, which goes from `center - half_axis`
+    to `center + half_axis` in the frame of its body. A half axis of (0, 0, 0) gives a sphere. The forces act
+    in the middle of the overlap.
 
-    Limits ------ As for `Contact`. R is that of spheres, so the depth of capsules that touch with their sides
-    is not that of Hertz for cylinders. Parallel capsules touch in one point, so they do not keep each other
-    parallel. If the segments intersect, the computation stops with an error.
+    Limits
+    ------
+    As for `Contact`. R is that of spheres, so the depth of capsules that touch with their sides is not that
+    of Hertz for cylinders. Parallel capsules touch in one point, so they do not keep each other parallel. If
+    the segments intersect, the computation stops with an error.
 
     Parameters
     ----------

@@ -93,10 +93,11 @@ class Collisions(contracts.Force):
     Shapes may have materials (`cosim_mechanics.shapes.Material`). `materials.combined` gives the law of two
     shapes from their materials; a shape without one is treated as half as compliant as the common law.
 
-    Frames and signs ---------------- If shape i touches shape j, the normal points from i to j. Half-spaces
-    come before all others, boxes, cylinders and meshes before spheres and capsules. The forces act at the
-    same points as those of the contacts of two shapes (`SphereContact`, `RimContact`, `CapsuleContact`,
-    `ConvexContact`).
+    Frames and signs
+    ----------------
+    If shape i touches shape j, the normal points from i to j. Half-spaces come before all others, boxes,
+    cylinders and meshes before spheres and capsules. The forces act at the same points as those of the
+    contacts of two shapes (`SphereContact`, `RimContact`, `CapsuleContact`, `ConvexContact`).
 
     Limits
     ------
@@ -155,8 +156,10 @@ class Collisions(contracts.Force):
     -------
     ``contacts``, their number, and ``potential_energy`` (J) at POSITION.
 
-    Energy ------ Stored: 2/5 k x^(5/2) of each contact. Dissipated: the work of damping and friction, with
-    the energy of the bristles, integrated in `dissipated_energy`.
+    Energy
+    ------
+    Stored: 2/5 k x^(5/2) of each contact. Dissipated: the work of damping and friction, with the energy of
+    the bristles, integrated in `dissipated_energy`.
 
     References
     ----------

@@ -39,17 +39,19 @@ class ConvexContact(contracts.Contact):
     Law: that of `Contact` with the depth x = radius1 + radius2 - d, d the smallest distance of the capsule's
     segment from the shape, and R = radius2.
 
-    Frames and signs ---------------- The shape is given in frame F on body 1. The capsule consists of all
-    points nearer than radius2 to a segment, which goes from `center` - `half_axis` to `center` + `half_axis`
-    in the frame of body 2; a half axis of (0, 0, 0) gives a sphere. The forces act in the middle of the
-    overlap.
+    Frames and signs
+    ----------------
+    The shape is given in frame F on body 1. The capsule consists of all points nearer than radius2 to a
+    segment, which goes from `center` - `half_axis` to `center` + `half_axis` in the frame of body 2; a half
+    axis of (0, 0, 0) gives a sphere. The forces act in the middle of the overlap.
 
-    Limits ------ R is that for a plane, even at edges and on round sides, so that the force depends on the
-    depth alone. A capsule is thinner at its ends, by half the share `crown` of its radius, as rollers are:
-    without this crown the place of contact of parallel surfaces would jump from end to end. A capsule on a
-    face rocks on its crown. If the segment of a capsule enters the shape (within its rounding), the depth is
-    NaN: error control tries shorter steps, and the run ends if these do not help. The centre of a sphere may
-    enter.
+    Limits
+    ------
+    R is that for a plane, even at edges and on round sides, so that the force depends on the depth alone. A
+    capsule is thinner at its ends, by half the share `crown` of its radius, as rollers are: without this
+    crown the place of contact of parallel surfaces would jump from end to end. A capsule on a face rocks on
+    its crown. If the segment of a capsule enters the shape (within its rounding), the depth is NaN: error
+    control tries shorter steps, and the run ends if these do not help. The centre of a sphere may enter.
     """
 
     frame_on_body1 = pose_parameter("X_B1F, where the shape is")

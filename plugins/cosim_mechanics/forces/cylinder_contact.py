@@ -14,7 +14,7 @@ from cosim_mechanics.spatial import Reals
 def distance_from_cylinder(
     p: Reals, radius: float, length: float, rounding: float
 ) -> tuple[float, tuple[float, float, float]]:
-    """Distance of a point from a cylinder about the z axis, within its rounding, and the way out.
+    """Distance of a point from a cylinder about the z axis, without its rounding, and the way out.
 
     >>> distance_from_cylinder((2.0, 0.0, 0.0), 1.0, 2.0, 0.25)
     (1.25, (1.0, 0.0, 0.0))
@@ -41,7 +41,7 @@ def outside_cylinder(s: Any, p: Reals) -> tuple[float, tuple[float, float, float
 class CylinderContact(ConvexContact):
     """Contact between a cylinder on body 1 and a sphere or capsule on body 2: Hertz, friction that sticks.
 
-    Law: that of `ConvexContact`: x = radius1 + radius2 - d, d the distance from the cylinder within its
+    Law: that of `ConvexContact`: x = radius1 + radius2 - d, with d the distance from the cylinder without its
     rounding.
 
     Frames and signs

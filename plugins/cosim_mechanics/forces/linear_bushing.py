@@ -71,13 +71,14 @@ class LinearBushing(contracts.ForceElement):
 
     Limits
     ------
-    Meant for small displacements, and physically right for large ones. The angles do not wrap: qx and qz lie
-    in [-pi, pi], and a run in which one of them jumps from one end to the other, while it has stiffness, is
-    stopped with an error at the end of that step. Where the middle angle qy is near +-pi/2, the rates of the
-    other two angles, and the moments, grow like 1/cos(qy): `status` is 1, and the Simulator notes it, from 6
-    degrees away, unless all rotational stiffness and damping is zero. At that very angle (cos(qy) at most
-    four machine epsilons) the angles are no longer unique, qz is then set to zero, and a moment stops the
-    computation with an error. For motion of many revolutions use a bushing joint and act on its coordinates.
+    Meant for small displacements; correct for large ones, too. The angles do not count full turns: qx and qz
+    lie in [-pi, pi], and a run in which one of them jumps from one end to the other, while it has stiffness,
+    is stopped with an error at the end of that step. Where the middle angle qy is near +-pi/2, the rates of
+    the other two angles, and the moments, grow like 1/cos(qy): `status` is 1, and the Simulator notes it,
+    from 6 degrees away, unless all rotational stiffness and damping is zero. At that very angle (cos(qy) at
+    most four machine epsilons) the angles are no longer unique, qz is then set to zero, and a moment stops
+    the computation with an error. For motion of many revolutions use a bushing joint and act on its
+    coordinates.
 
     Parameters
     ----------

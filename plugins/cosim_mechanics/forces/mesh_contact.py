@@ -129,11 +129,15 @@ class MeshContact(ConvexContact):
     Law: that of `ConvexContact`: x = radius1 + radius2 - d, d the distance from the mesh, which is grown by
     radius1.
 
-    Frames and signs ---------------- The triangles are in frame F on body 1; seen from outside their corners
-    are in counterclockwise order. The rest is as for `ConvexContact`.
+    Frames and signs
+    ----------------
+    The triangles are in frame F on body 1; seen from outside their corners are in counterclockwise order. The
+    rest is as for `ConvexContact`.
 
-    Limits ------ As for `ConvexContact`. The cost grows with the number of triangles, and is 50 times as high
-    for a capsule.
+    Limits
+    ------
+    As for `ConvexContact`. The cost grows with the number of triangles, and is 50 times as high for a
+    capsule.
 
     Parameters
     ----------

@@ -35,15 +35,18 @@ class RimContact(SphereOnHalfSpace, contracts.Contact):
     Law: that of `Contact`, with the depth x of the lowest point of the rim, or of the point opposite, below
     the surface, and R the radius of the rounding.
 
-    Frames and signs ---------------- As for `SphereContact`, with a sphere whose centre is the deepest point
-    of a circle: that of `rim_radius` about `center_on_body2`, across `axis_on_body2`. This point moves over
-    the body as it rolls; forces and slip velocity are those of the material there. ``end="highest"`` is the
-    opposite point: both together carry a standing cylinder, and its stiffness against tilting is the same in
-    all directions.
+    Frames and signs
+    ----------------
+    As for `SphereContact`, with a sphere whose centre is the deepest point of a circle: that of `rim_radius`
+    about `center_on_body2`, across `axis_on_body2`. This point moves over the body as it rolls; forces and
+    slip velocity are those of the material there. ``end="highest"`` is the opposite point: both together
+    carry a standing cylinder, and its stiffness against tilting is the same in all directions.
 
-    Limits ------ As for `Contact`. R is that of a sphere, so the depth is larger than that of Hertz for a
-    torus. A cylinder that stands exactly upright has no lowest point: two opposite points of the rim are
-    chosen, and their friction resists spinning about the axis.
+    Limits
+    ------
+    As for `Contact`. R is that of a sphere, so the depth is larger than that of Hertz for a torus. A cylinder
+    that stands exactly upright has no lowest point: two opposite points of the rim are chosen, and their
+    friction resists spinning about the axis.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether a matrix can only take energy; for kernel functions."""
+"""A check of stiffness and damping matrices: they give no energy; for kernel functions."""
 
 from __future__ import annotations
 

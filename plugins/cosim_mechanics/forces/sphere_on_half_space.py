@@ -1,4 +1,4 @@
-"""A sphere above a half-space: what all contacts of the two share."""
+"""The common base of contacts between a sphere and a half-space."""
 
 from __future__ import annotations
 

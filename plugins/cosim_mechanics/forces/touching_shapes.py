@@ -45,14 +45,17 @@ def place_shapes(s: Any) -> None:
 
 
 def is_ignored(s: Any, i: int, j: int) -> bool:
-    """Whether the bodies of two shapes do not touch."""
+    """Whether the contact of two shapes is left out: they are on one body, or on a pair that is ignored."""
     owner1 = min(s.owners[i], s.owners[j])
     owner2 = max(s.owners[i], s.owners[j])
     return owner1 == owner2 or is_listed(s.ignored, owner1, owner2)
 
 
 def corners_of(s: Any, j: int) -> int:
-    """How many points of a solid may touch a half-space: ends, ends of two lines of a cylinder, corners."""
+    """How many points of a solid may touch a half-space.
+
+    They are the ends of a capsule, the ends of two lines on a cylinder, the corners of a box or a mesh.
+    """
     if s.kinds[j] == ROUND:
         is_sphere = s.sizes[4 * j] == 0.0 and s.sizes[4 * j + 1] == 0.0 and s.sizes[4 * j + 2] == 0.0
         return 1 if is_sphere else 2
@@ -62,7 +65,7 @@ def corners_of(s: Any, j: int) -> int:
 
 
 def corner_of(s: Any, j: int, corner: int, n: Reals) -> Reals:
-    """The middle of the rounding at a corner of a solid, in Ground; of a cylinder towards `-n`."""
+    """The centre of the rounding at such a point of a solid, in Ground; `n` points up from the half-space."""
     X = s.poses[12 * j : 12 * j + 12]
     r = s.roundings[j]
     sizes = s.sizes[4 * j : 4 * j + 4]

@@ -1,4 +1,4 @@
-"""Bodies and coordinates with the constraint under test on them."""
+"""A model of bodies and joints for the tests of a constraint."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from cosim.testing.drawn_values import Values, drawn_values, write_values
 from cosim_mechanics.testing.force_bench import BODY, Bench, Placed
 
 Vector = NDArray[np.float64]
-OF_ALL = ("enabled", "stabilization")
-"""Parameters of every constraint, which the checks set, or leave out."""
+COMMON_PARAMETERS = ("enabled", "stabilization")
+"""Parameters of every constraint, which are not drawn at random."""
 
 
 class ConstraintBench(Bench):
@@ -77,17 +77,17 @@ class ConstraintBench(Bench):
     def state(self, seed: int, angle: float, distance: float, speed: float, values: int = 0) -> cosim.State:
         """A random motion in these ranges, at a random time, not realized; the same for each seed.
 
-        All copies have the `drawn_values` of the seed `values`, but for what every constraint has.
+        All copies have the `drawn_values` of the seed `values`, except `COMMON_PARAMETERS`.
         """
         random = np.random.default_rng(seed)
         y = self._start.copy()
         for name in self.free:
-            turn, at, w, v = (
+            turn, position, w, v = (
                 tuple(random.uniform(-size, size, 3).tolist())
                 for size in (angle / np.sqrt(3.0), distance, speed, speed)
             )
-            placed = Placed(turn, at, w, v)
-            self.put(y, f"joint_{name}", [*placed.quaternion, *at], [*w, *v])
+            placed = Placed(turn, position, w, v)
+            self.put(y, f"joint_{name}", [*placed.quaternion, *position], [*w, *v])
         for name in self.turned:
             q, u = random.uniform(-angle, angle), random.uniform(-speed, speed)
             self.put(y, f"joint_{name}", [q], [u])
@@ -101,12 +101,12 @@ class ConstraintBench(Bench):
         return state
 
     def values(self, state: cosim.State, seed: int, parameters: bool = True) -> Values:
-        """Its own `drawn_values`, but for what every constraint has; all of them, or without parameters."""
+        """The constraint's `drawn_values`, except `COMMON_PARAMETERS`; all of them, or without parameters."""
         declared = self.system.parts["constraint0"].declarations
         return {
             name: value
             for name, value in drawn_values(state, "constraint0", seed).items()
-            if name not in OF_ALL and (parameters or declared[name].kind != "parameter")
+            if name not in COMMON_PARAMETERS and (parameters or declared[name].kind != "parameter")
         }
 
     def moved(self, state: cosim.State, turn: Any, by: Any) -> tuple[cosim.State, Vector]:
@@ -142,7 +142,7 @@ class ConstraintBench(Bench):
         return str(getattr(place, "name", place))
 
     def power(self, state: cosim.State) -> tuple[float, float]:
-        """The power of the first constraint, W, and the size of the terms of this sum."""
+        """The power of the first constraint, W, and the sum of the magnitudes of its terms."""
         forces = self.forces(state)
         total = size = 0.0
         for name, force in forces.items():

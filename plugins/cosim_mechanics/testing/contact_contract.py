@@ -1,4 +1,4 @@
-"""What every contact has to keep."""
+"""The contract kit of contacts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cosim_mechanics.testing.force_element_contract import ForceElementContract
 
 
 class ContactContract(ForceElementContract):
-    """Checks of a contact, beside those of a force element: surfaces, and forces that only push.
+    """Checks of a contact besides those of a force element: of its surfaces, and forces that only push.
 
     The attributes are those of `ForceElementContract`. Narrow `distance` so that the surfaces meet in some of
     the random poses and are apart in others.
@@ -47,10 +47,10 @@ class ContactContract(ForceElementContract):
             rate = float(state["element0.depth_rate"])
             y, y_dot, moved = state.y.copy(), state.y_dot.copy(), state.copy()
 
-            at = state.time
+            begin = state.time
 
-            def depth(time: float, at=at, y=y, y_dot=y_dot, moved=moved) -> float:  # type: ignore[no-untyped-def]
-                moved.set_time(at + time)
+            def depth(time: float, begin=begin, y=y, y_dot=y_dot, moved=moved) -> float:  # type: ignore[no-untyped-def]
+                moved.set_time(begin + time)
                 moved.set_y(y + time * y_dot)
                 return float(realized(moved, cosim.Stage.POSITION)["element0.depth"])
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from cosim.testing.described import missing_prose, report_missing
 
-UNDERSTOOD = ("enabled",)
+SELF_EXPLAINING = ("enabled",)
 """Inputs that all force elements have: they need no description."""
 
 
 def check_force_docstring(component: Any) -> None:
-    """Warn, once, of all that a user of a force element has to know and does not find."""
+    """Warn, once, of everything that the docstring of a force element has to explain and does not."""
     missing = missing_prose(component)
     sections = missing_sections(component)
     if sections:
@@ -24,7 +24,7 @@ def check_force_docstring(component: Any) -> None:
 
 
 def missing_sections(component: Any) -> list[str]:
-    """The sections that the docstring needs and does not have; of one that stores energy one more."""
+    """The sections that the docstring needs and does not have; an element with energies needs one more."""
     cls = type(component)
     stores_energy = any(name.endswith("_energy") for name in cls.declarations)
     required = ["Frames and signs", "Limits", "Examples", *(["Energy"] if stores_energy else [])]
@@ -41,7 +41,7 @@ def undescribed_inputs(component: Any) -> list[str]:
         name
         for name, declaration in cls.declarations.items()
         if declaration.kind in ("parameter", "input")
-        and name not in UNDERSTOOD
+        and name not in SELF_EXPLAINING
         and name not in docstring
         and not declaration.description
     ]

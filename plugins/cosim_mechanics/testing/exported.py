@@ -1,4 +1,4 @@
-"""A model beside its FMU."""
+"""Compares a run of a model with a run of its FMU."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import cosim
 from cosim.testing.other_mode import results_in_mode
 from cosim_mechanics.multibody import Multibody
 
-STEP, STEPS = 0.01, 2  # s
-LONGEST = 50  # steps of the method in one of these: a stiff law is not waited for
+STEP, STEPS = 0.01, 2
+"""The longest communication step (s), and the number of steps."""
+LONGEST = 50
+"""With a stiff law a communication step is shorter: at most so many first steps of the integrator."""
 SETTINGS = {"accuracy": 1e-5, "integrator": "integrators.runge_kutta_merson"}
 SKIPPED = "skipped: "
 
@@ -52,7 +54,7 @@ def differences_in_fmu(
     ----------
     model : Model
     cls : type
-        What is checked: an FMU can carry it when a plugin registers it, or when it is in a module.
+        The checked class; an FMU can contain it when a plugin registers it, or when it is in a module.
     outputs : sequence of str
     relative, absolute : float
         Differences that do not count.
@@ -95,7 +97,7 @@ def differences_in_fmu(
 
 
 def _start_simulator(system: cosim.System) -> tuple[cosim.Simulator, float]:
-    """A run that has begun, and how long a communication step is that its method gets through soon."""
+    """A simulator at its start, and the length of a communication step, s."""
     accuracy = float(str(SETTINGS["accuracy"]))
     trial, simulator = (cosim.Simulator(system, accuracy=accuracy) for _ in range(2))
     for run in (trial, simulator):

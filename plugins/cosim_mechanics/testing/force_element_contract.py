@@ -16,8 +16,8 @@ from cosim_mechanics.testing.exported import check_fmu, differences_in_fmu
 from cosim_mechanics.testing.force_bench import ForceBench, NoExampleError, Scene, random_scene, realized
 from cosim_mechanics.testing.force_laws import ForceLaws
 
-#: Names of what an element stores, loses and brings in, with the stage at which it has to be known.
 STORES, LOSES, BRINGS = "potential_energy", "dissipated_energy", "supplied_energy"
+"""Names of the energies that an element stores, loses, and brings in."""
 
 
 class ForceElementContract(ForceLaws):
@@ -26,7 +26,7 @@ class ForceElementContract(ForceLaws):
     Attributes
     ----------
     make : callable
-        Makes the element, without ``body1`` and ``body2`` (or what else it is attached to).
+        Makes the element, without ``body1`` and ``body2`` (or its other attachments).
     angle, distance, speed : float
         Ranges of the random motion: largest rotation of each body (rad), largest coordinate of its
         origin (m), largest component of velocities (m/s, rad/s). Narrow them for an element that has
@@ -34,7 +34,7 @@ class ForceElementContract(ForceLaws):
     tolerance : float
         Relative, for the balance of forces and of power.
     step : float
-        Of the difference quotient of the potential energy, s; small against what changes its slope.
+        Of the difference quotient of the potential energy, s; short enough that its slope hardly changes.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class ForceElementContract(ForceLaws):
         self.check_scenes(check)
 
     def test_restored_state_gives_the_same_forces(self) -> None:
-        """Saved to bytes and read again, a State says everything."""
+        """A State that was saved to bytes and read again gives the same results."""
         bench = self.bench()
         for seed in (6, 7, 8):
             state = bench.state(self.scene(seed))

@@ -39,8 +39,8 @@ CHECKED = settings(
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
 )
 ROUNDING = 1e-13
-OTHERS = range(100, 112)
-"""Seeds of scenes beside those that Hypothesis chooses: it likes to repeat itself."""
+SCENE_SEEDS = range(100, 112)
+"""Seeds of further scenes, besides those of Hypothesis, which often resemble each other."""
 
 
 class ForceLaws(PartContract):
@@ -70,7 +70,7 @@ class ForceLaws(PartContract):
         return scenes(cls.angle, cls.distance, cls.speed)
 
     def check_scenes(self, check: Callable[[Scene], None]) -> None:
-        """Check scenes, with the smallest one that fails, then others that have more of chance in them."""
+        """Check scenes of Hypothesis, which reduces one that fails, then scenes of a random generator."""
 
         @CHECKED
         @given(self.scenes())
@@ -79,7 +79,7 @@ class ForceLaws(PartContract):
                 check(scene)
 
         try_scene()
-        for seed in OTHERS:
+        for seed in SCENE_SEEDS:
             with suppress(NoExampleError):
                 check(random_scene(seed, self.angle, self.distance, self.speed))
 
@@ -129,7 +129,7 @@ class ForceLaws(PartContract):
                 check(scene, moved)
 
         try_scene()
-        for seed in OTHERS:
+        for seed in SCENE_SEEDS:
             moved = random_scene(seed + 1000, 3.0, 10.0, 5.0)
             with suppress(NoExampleError):
                 check(random_scene(seed, self.angle, self.distance, self.speed), moved)
@@ -216,7 +216,10 @@ class ForceLaws(PartContract):
         return ForceLaws._least_powers[cls]
 
     def _rates_of_potential_energy(self, state: cosim.State) -> Iterator[tuple[float, float, float]]:
-        """How it may grow along the motion, W: from, to, and their rounding; see `possible_rates`."""
+        """Bounds of the growth of the potential energy along the motion, W, and their rounding.
+
+        See `possible_rates`.
+        """
         if "potential_energy" not in type(self.make()).declarations:
             yield 0.0, 0.0, 0.0
             return
@@ -246,7 +249,7 @@ def triple(values: Any) -> tuple[float, float, float]:
 
 
 def carried(scene: Scene, by: Placed) -> Scene:
-    """A scene carried along by a rigid motion."""
+    """A scene whose bodies are moved together by a rigid motion."""
     Q, w0, v0 = by.rotation, np.array(by.w), np.array(by.v)
 
     def moved(body: Placed) -> Placed:
