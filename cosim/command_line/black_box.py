@@ -10,7 +10,7 @@ import pickle
 import struct
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from cosim.command_line.beside_limits import BesideLimits
@@ -35,6 +35,17 @@ status_words = memoryview(bytearray(mmap.PAGESIZE)).cast("q")
 called. Always read it as ``black_box.status_words``."""
 box: BlackBox | None = None
 """The black box of this process, if it is watched."""
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Do not use the black box inside: it belongs to another run, whose rows would be mixed with others."""
+    global box
+    box_of_run, box = box, None
+    try:
+        yield
+    finally:
+        box = box_of_run
 
 
 def calling_address() -> int:

@@ -83,7 +83,9 @@ def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
         box, errors = BlackBox(), NativeErrors()
     except OSError:  # no file for what is recorded
         return command.run(arguments)
-    waiting = {*ASKING, signal.SIGCHLD, signal.SIGTSTP}
+    # a program in the background of a script is started with Ctrl-C ignored
+    asking = {number for number in ASKING if signal.getsignal(number) != signal.SIG_IGN}
+    waiting = {*asking, signal.SIGCHLD, signal.SIGTSTP}
     former_mask = signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
     parent = os.getpid()
     with warnings.catch_warnings():  # other threads are those of BLAS, which is ready for it

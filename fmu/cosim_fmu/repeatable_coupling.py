@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.kit import black_box
 from cosim_master.abilities import IntegratesInside, Repeats, ReusesInstance
 from cosim_master.coupling.check_participants import check_last_step, check_tolerances
 from cosim_master.coupling.coupling import Coupling
@@ -156,7 +157,8 @@ class RepeatableCoupling(Coupling):
         try:
             for participant in integrated:
                 participant.refine(True)
-            return other.simulate(until, progress, record=record, inside="nothing")
+            with black_box.unrecorded():  # the first run has it, whose results may not be written yet
+                return other.simulate(until, progress, record=record, inside="nothing")
         finally:
             for participant in integrated:
                 participant.refine(False)

@@ -61,6 +61,15 @@ def start_program(folder: str, environment: dict[str, str], words: list[str]) ->
     return start(folder, environment, words, True)
 
 
+def start_in_background(folder: str, environment: dict[str, str], words: list[str]) -> int:
+    """Start a program as scripts start one in the background: Ctrl-C is ignored."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return start_program(folder, environment, words)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def wait(process: int) -> int:
     """Wait for the end of a fork; return its exit status, negative when a signal has ended it."""
     running.discard(process)
@@ -77,6 +86,7 @@ ACTIONS = {
     "fork": run_in_fork,
     "start": start,
     "start program": start_program,
+    "start in background": start_in_background,
     "wait": wait,
 }
 

@@ -44,6 +44,13 @@ class ForkedCommands:
         process = self._ask("start program", str(folder), dict(environment), list(words))
         return process, lambda: self._done(folder, self._ask("wait", process))
 
+    def begin_in_background(
+        self, folder: Path, words: Sequence[str], environment: Mapping[str, str] = {}
+    ) -> tuple[int, Callable[[], Done]]:
+        """As `begin_program`, started as scripts start a program in the background: Ctrl-C is ignored."""
+        process = self._ask("start in background", str(folder), dict(environment), list(words))
+        return process, lambda: self._done(folder, self._ask("wait", process))
+
     def close(self) -> None:
         """End the process; it kills commands that still run."""
         self.process.communicate(timeout=10.0)

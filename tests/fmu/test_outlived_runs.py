@@ -200,6 +200,25 @@ def test_a_signal_to_both_processes_is_answered_once(
     assert times and (mark.endswith(("interrupted", "terminated")) or times[-1] == pytest.approx(1.0))
 
 
+def test_a_run_in_the_background_of_a_script_ignores_ctrl_c(
+    tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+) -> None:
+    """It goes on, as any program that is started with the signal ignored."""
+    fmu = make_faulty(tmp_path, compiled, "DoStep", 'fclose(fopen("in_step", "w")); usleep(200000)')
+    process, wait = commands.begin_in_background(tmp_path, command(tmp_path, fmu))
+    deadline = time.monotonic() + 30.0
+    while not (tmp_path / "in_step").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    for _ in range(supervised.MOST_ASKED):
+        os.kill(process, signal.SIGINT)
+        time.sleep(0.2)
+    end_status, _, errors = wait()
+    assert end_status == 0, errors
+    times, mark = rows(tmp_path)
+    assert times[-1] == pytest.approx(1.0) and not mark
+
+
 @pytest.mark.few(4)
 @pytest.mark.parametrize("options", [(), ("--isolate",)])
 @pytest.mark.parametrize("where", ["LOAD", "Instantiate", "DoStep", "FreeInstance", "UNLOAD"])

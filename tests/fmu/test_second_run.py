@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from python_block import Block
+from stored_pieces import StoredPieces
 from verdict_benchmarks import Lag, drawn_systems, part, verdicts
 
 import cosim
+from cosim.kit import black_box
 from cosim_fmu import CoSimulation
 from cosim_master.run import simulation_run
 from cosim_master.trust import second_run
@@ -115,3 +117,47 @@ def test_the_verdict_says_whether_the_second_run_was_given_up(
     monkeypatch.setattr(simulation_run, "MOST_SECONDS_WITHOUT_PROGRESS", 0.0)
     monkeypatch.setattr(second_run, "process_time", partial(next, count(0.0, seconds)))
     assert ("half the step" in result.coupling.how) is (seconds == 0.0)
+
+
+def interrupting_at(seconds: float) -> Callable[[float], None]:
+    """A progress that is interrupted (Ctrl-C) at a simulated time (s)."""
+
+    def progress(time: float) -> None:
+        if time >= seconds:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_an_interrupted_run_is_not_run_a_second_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its stream is closed at once: the second run could take seconds, in which a shell ends the process."""
+    case = drawn_systems.draw(7)
+    second_runs: list[object] = []
+    monkeypatch.setattr(simulation_run, "second_run", lambda *run: second_runs.append(run))
+    monkeypatch.setattr(simulation_run, "MOST_SECONDS_WITHOUT_PROGRESS", 0.0)
+    whole = case.loop().simulate(case.until, stream=StoredPieces())
+    assert len(second_runs) == 1 and "coupling" in whole.statistics
+    stream = StoredPieces()
+    with pytest.raises(KeyboardInterrupt):
+        case.loop().simulate(case.until, interrupting_at(0.5 * case.until), stream=stream)
+    assert len(second_runs) == 1
+    assert stream.end is not None and stream.end.unfinished and "coupling" not in stream.end.statistics
+
+
+def test_a_second_run_leaves_the_memory_of_the_first_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first run's results may not be written yet: its rows are found there if the process ends."""
+    case = drawn_systems.draw(7)
+    boxes: list[object] = []
+    loop = case.loop()
+    refined = type(loop).simulate
+
+    def simulate(self: CoSimulation, *arguments: object, **options: object) -> object:
+        boxes.append(black_box.box)
+        return refined(self, *arguments, **options)
+
+    monkeypatch.setattr(type(loop), "simulate", simulate)
+    box_of_run = object()
+    result = loop.simulate(case.until)
+    monkeypatch.setattr(black_box, "box", box_of_run)
+    assert "half the step" in result.coupling.how
+    assert boxes == [None, None] and black_box.box is box_of_run

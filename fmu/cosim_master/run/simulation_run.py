@@ -247,8 +247,9 @@ class SimulationRun:
         again = partial(second_run, coupled, self.loop.step, self.algorithm, self._find_run_again)
         assess = cache(partial(assess_coupling, coupled, self.algorithm, self.loop.step, again))
         figures = dict(vars(statistics))
-        if self._hooks.stream is not None and statistics.steps:  # it is closed with the statistics
-            figures["coupling"] = assess().figures()
+        is_asked_to_end = isinstance(error, KeyboardInterrupt)  # an assessment may take seconds
+        if self._hooks.stream is not None and statistics.steps and not is_asked_to_end:
+            figures["coupling"] = assess().figures()  # now: the stream is closed with the statistics
         result = self.recorder.result(
             events=events, statistics=figures, message=unfinished or message, unfinished=unfinished
         )

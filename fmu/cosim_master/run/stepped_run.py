@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from cosim.kit import ResultStream, black_box
@@ -129,7 +129,7 @@ class SteppedRun(SimulationRun):
             A participant failed.
         """
         points, slack = self._points, SAME_TIME * size
-        with _unrecorded():
+        with black_box.unrecorded():  # the run of the host has it
             while not self.coupled.stop_reason and self._done < points.count:
                 step_end = points.time(self._done + 1)
                 if step_end <= target + slack:
@@ -161,7 +161,7 @@ class SteppedRun(SimulationRun):
 
     def write(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Set inputs that no connection feeds, or tunable parameters, by participant and name."""
-        with _unrecorded():
+        with black_box.unrecorded():  # the run of the host has it
             self._loop.values.show()
             try:
                 for name, inputs in values.items():
@@ -227,7 +227,7 @@ class SteppedRun(SimulationRun):
         return self._compiled
 
     def _make_steps(self) -> None:
-        with _unrecorded():
+        with black_box.unrecorded():  # the run of the host has it
             self._steps(_check_nothing)
 
     def _last_point(self, time: float) -> int:
@@ -248,13 +248,3 @@ def can_divide(loop: Coupling) -> bool:
 
 def _check_nothing() -> None:
     """Check nothing: the host ends such a run."""
-
-
-@contextmanager
-def _unrecorded() -> Iterator[None]:
-    """Do not use the memory that outlives the process: it belongs to the run of the host."""
-    box, black_box.box = black_box.box, None
-    try:
-        yield
-    finally:
-        black_box.box = box
