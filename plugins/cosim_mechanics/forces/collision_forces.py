@@ -74,11 +74,14 @@ def held_stretch(stretch: Reals, normal: Reals, longest: float) -> tuple[float, 
     return scaled(longest / size, tangential)
 
 
-def velocity_of(s: Any, owner: int) -> Any:
-    """Spatial velocity in Ground of the body with the number `owner`; 0 is body 1."""
-    if owner == 0:
-        return s.V_GB1[0:6]
-    return s.V_GB[6 * owner - 6 : 6 * owner]
+def velocity_of(s: Any, owner: int) -> Reals:
+    """Spatial velocity in Ground of the body with the number `owner`; 0 is body 1. As for `pose_of`."""
+    return spatial_velocity_at(s.V_GB1, 0) if owner == 0 else spatial_velocity_at(s.V_GB, 6 * owner - 6)
+
+
+def spatial_velocity_at(V: Any, at: int) -> Reals:
+    """The spatial velocity that begins at a place of an array of them."""
+    return V[at], V[at + 1], V[at + 2], V[at + 3], V[at + 4], V[at + 5]
 
 
 def inverse_mass_of(s: Any, owner: int) -> float:

@@ -27,11 +27,17 @@ from cosim_mechanics.spatial import (
 )
 
 
-def pose_of(s: Any, owner: int) -> Any:
-    """Pose of a body in Ground, 0 for body 1."""
-    if owner == 0:
-        return s.X_GB1[0:12]
-    return s.X_GB[12 * owner - 12 : 12 * owner]
+def pose_of(s: Any, owner: int) -> Reals:
+    """Pose of a body in Ground, 0 for body 1; numbers, since a part of either array has no adjoint."""
+    return pose_at(s.X_GB1, 0) if owner == 0 else pose_at(s.X_GB, 12 * owner - 12)
+
+
+def pose_at(X: Any, at: int) -> Reals:
+    """The pose that begins at a place of an array of poses."""
+    return (
+        *(X[at], X[at + 1], X[at + 2], X[at + 3], X[at + 4], X[at + 5], X[at + 6], X[at + 7], X[at + 8]),
+        *(X[at + 9], X[at + 10], X[at + 11]),
+    )
 
 
 def place_shapes(s: Any) -> None:
