@@ -28,7 +28,7 @@ def test_each_advice_reduces_the_error(which: str, seed: int) -> None:
     assert set(trials) == {"step", "adaptive"}
     for trial in trials.values():
         assert trial.after < 0.8 * trial.before
-        assert trial.after <= trial.bar_after <= advice.ENOUGH
+        assert trial.after <= trial.bar_after <= advice.ERROR_OF_ADVISED_STEP
 
 
 @pytest.mark.thorough
@@ -36,7 +36,10 @@ def test_each_advice_reduces_the_error(which: str, seed: int) -> None:
 def test_advice_over_many_drawn_cases(which: str) -> None:
     trials = [trial for seed in range(6000, 6040) for trial in advice.follow(which, seed)]
     assert np.mean([trial.after < trial.before for trial in trials]) >= 0.95
-    assert np.mean([trial.after <= advice.ENOUGH for trial in trials if trial.advised == "step"]) >= 0.95
+    assert (
+        np.mean([trial.after <= advice.ERROR_OF_ADVISED_STEP for trial in trials if trial.advised == "step"])
+        >= 0.95
+    )
 
 
 def test_a_step_is_advised_to_one_digit_and_never_rounded_up() -> None:

@@ -72,6 +72,9 @@ class ButcherTableau(FixedAttributes):
         Whether the last stage is the derivative at the end of the step.
     stability_limit : float
         How far the stability region reaches along the negative real axis: the largest stable h |lambda|.
+    jump_weights : ndarray
+        The error weights, enlarged so that their sum over the derivatives of the stages is at least as large
+        as a jump between two stages. Empty where no such sum shows all jumps.
     coefficients : ndarray
         Everything as one flat array; see `cosim_integrators.kit.explicit_stages`.
 
@@ -143,15 +146,14 @@ class ButcherTableau(FixedAttributes):
             self.control_order = 2 * self.control_order - self._order_of(self.second_error, exact=False) - 1
         self.dense_order = min(order, 3) if self.dense is None else self._order_of_dense_output()
         self.stability_limit = stability_limit(self.a, self.b)
+        self.jump_weights = self._jump_weights()
         self.coefficients = flat_tableau(self)
         make_arrays_read_only(self)
 
-    @property
-    def jump_weights(self) -> NDArray[np.float64]:
+    def _jump_weights(self) -> NDArray[np.float64]:
         """The error weights times such a number that they add up to at least 1 up to each time in the step.
 
-        So a sum of the derivatives of the stages with these weights is at least as large as a jump between
-        two stages. Empty if up to some time they add up to nothing, as where no stage is at the end.
+        Empty if up to some time they add up to nothing, as where no stage is at the end.
         """
         if self.error is None:
             return np.zeros(0)
