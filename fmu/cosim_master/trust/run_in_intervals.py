@@ -11,6 +11,8 @@ from cosim.kit import Integers, Reals, group_reader, integers_at
 
 POINTS, FEWEST_POINTS, WORK = 6000, 200, 2e7
 """The largest and least number of intervals; the limit of intervals times the square of the outputs."""
+SINGLE = 4
+"""The first samples that are intervals of their own: algorithms that extrapolate have no past there."""
 ROUNDING = 1e-12
 """A range below this part of the largest value may be rounding."""
 POWERS = 4
@@ -84,13 +86,23 @@ def most_intervals(samples, outputs, inputs, limit):
 
 
 def samples_of_one(samples, outputs, inputs, limit):
-    """The number of samples in one interval."""
-    return (samples - 2) // most_intervals(samples, outputs, inputs, limit) + 1
+    """The number of samples in one interval after the `SINGLE` first ones."""
+    most = most_intervals(samples, outputs, inputs, limit)
+    if samples - 1 <= most:
+        return 1
+    return (samples - 2 - SINGLE) // (most - SINGLE) + 1
 
 
 def interval_count(samples, outputs, inputs, limit):
     """The number of intervals in the course of a run, at most `limit`."""
-    return (samples - 2) // samples_of_one(samples, outputs, inputs, limit) + 1
+    stride = samples_of_one(samples, outputs, inputs, limit)
+    single = min(SINGLE, samples - 1)
+    return single + (samples - 2 - single) // stride + 1
+
+
+def first_sample(interval, stride, samples):
+    """The sample at which an interval begins; the last one after the last interval."""
+    return min(max(interval, SINGLE + (interval - SINGLE) * stride), samples - 1)
 
 
 def course_room(intervals, outputs, inputs):
@@ -127,15 +139,15 @@ def resample_course(room, table, width, wiring, limit):
     ends_at = width - 2 * m
     teeth_at = width - m
     for i in range(count + 1):
-        row = width * min(i * stride, samples - 1)
+        row = width * first_sample(i, stride, samples)
         course.times[i] = table[row]
         for y in range(n):
             course.outputs[n * i + y] = table[row + 1 + y]
         for u in range(m):
             course.ends[m * i + u] = table[row + ends_at + u]
     for i in range(count):
-        first = i * stride
-        last = min(first + stride, samples - 1)
+        first = first_sample(i, stride, samples)
+        last = first_sample(i + 1, stride, samples)
         length = course.times[i + 1] - course.times[i]
         centre = 0.5 * (course.times[i + 1] + course.times[i])
         for u in range(m):
@@ -153,7 +165,7 @@ def resample_course(room, table, width, wiring, limit):
                 moment += integral * middle + slope * fine * fine * fine / 12.0
             whole = table[width * last + inputs_at + u] - table[width * first + inputs_at + u]
             course.means[m * i + u] = whole / length
-            course.slopes[m * i + u] = slope if stride == 1 else 12.0 * moment / (length * length * length)
+            course.slopes[m * i + u] = slope if last == first + 1 else 12.0 * moment / (length * length * length)
     return course
 
 
