@@ -355,3 +355,19 @@ def test_exact_outputs_of_drawn_couplings_are_those_of_small_steps() -> None:
         for name, values in case.truth(result.time).items():
             if name in result:
                 assert result[name] == pytest.approx(values, abs=1e-4 * (1.0 + np.abs(values).max()))
+
+
+@pytest.mark.parametrize("most_numbers", [1 << 19, 1 << 14], ids=["all samples", "thinned"])
+def test_bars_of_long_runs_count_the_first_exchange(
+    most_numbers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`jacobi` has nothing to extrapolate there: outputs of direct feedthrough are the least exact."""
+    monkeypatch.setattr("cosim_master.recording.coupling_samples.MOST_NUMBERS", most_numbers)
+    case = draw(6003)
+    case = dataclasses.replace(case, step=case.until / 7000)  # more than the intervals that are looked at
+    assert case.algorithm == "jacobi"
+    result = case.loop().simulate(case.until)
+    difference = np.abs(result["p1.y0"] - case.truth(result.time)["p1.y0"])
+    assert int(np.argmax(difference)) == 1
+    (signal,) = (signal for signal in result.coupling.signals if signal.name == "p1.y0")
+    assert difference[1] <= signal.error <= 3.0 * difference[1]

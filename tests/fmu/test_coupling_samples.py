@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cosim_master.recording.collect_samples import SINGLE
 from cosim_master.recording.coupling_samples import CouplingSamples, SampledInput
 
 
@@ -82,7 +83,7 @@ def test_the_kept_samples_do_not_depend_on_the_pieces_in_which_they_arrive(
 def test_thinned_samples_are_evenly_spaced(
     slopes: float | None, group: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each halving drops every other sample of the whole run; only the last interval may be shorter."""
+    """Each halving drops every other sample, but for the first ones; the last interval may be shorter."""
     monkeypatch.setattr("cosim_master.recording.coupling_samples.MOST_NUMBERS", 4096)
     inputs = [SampledInput("b", 0, 0, 1.0, 0.0, "a.y → b.u")]
     samples = CouplingSamples(inputs, 1, group)
@@ -90,10 +91,13 @@ def test_thinned_samples_are_evenly_spaced(
     times = np.arange(1.0, 300_001.0)[:, None]
     input_slopes = None if slopes is None else np.full_like(times, slopes)
     samples.extend(times.ravel(), np.sin(1e-4 * times), np.cos(1e-4 * times), input_slopes)
-    gaps = np.diff(samples.samples().times)
+    sample_times = samples.samples().times
     assert samples.is_thinned
+    assert sample_times[: SINGLE + 1].tolist() == [group * k for k in range(SINGLE + 1)]
+    gaps = np.diff(sample_times[SINGLE + 1 :])
     assert np.unique(gaps[:-1]).size == 1
     assert gaps[-1] <= gaps[0]
+    assert sample_times[SINGLE + 1] == gaps[0]  # they are multiples of the gap
 
 
 def test_reading_samples_during_a_run_does_not_change_them() -> None:

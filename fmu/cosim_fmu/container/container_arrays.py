@@ -16,7 +16,7 @@ from cosim_master.exchange.exchange_arrays import Algorithm, Answer, Machine, Pa
 from cosim_master.exchange.exchange_machine import numbers_of, records
 from cosim_master.exchange.row_samples import AT_ONCE, Sampling
 from cosim_master.exchange.stop_codes import READ_FAILED, SET_FAILED, STEP_FAILED
-from cosim_master.recording.collect_samples import SAMPLES, STRIDE, Collected
+from cosim_master.recording.collect_samples import STORED, Collected
 from cosim_master.run.stepped_run import SteppedRun
 from cosim_master.trust.assess_samples import NOT_KNOWN, Assessment
 from cosim_master.trust.coupling_assessment import assessment_of
@@ -45,7 +45,7 @@ GROUPS = (Machine, Sampling, Collected, Wired, Assessment)
 """The arrays that follow, in the order of `run_arrays`; then an `Algorithm` for each algorithm."""
 NUMBERS = {
     **{"MEMBER_WORDS": MEMBER_WORDS, "MESSAGE_WORDS": MESSAGE_WORDS},
-    **{"SAMPLES": SAMPLES, "STRIDE": STRIDE, "AT_ONCE": AT_ONCE, "IS_UNKNOWN": UNKNOWN},
+    **{"STORED": STORED, "AT_ONCE": AT_ONCE, "IS_UNKNOWN": UNKNOWN},
     **{
         "SUM_COUNT": len(SUMS),
         "SET_FAILED": SET_FAILED,

@@ -12,8 +12,8 @@ from cosim_master.recording.collect_samples import (
     BEGAN,
     LENGTH,
     REACHED,
-    SAMPLES,
     STEPS_OF_ONE,
+    STORED,
     STRIDE,
     add_exchange,
     collected_at,
@@ -68,6 +68,7 @@ def start_samples(address, samples):
         if i != STEPS_OF_ONE:
             s.counts[i] = 0
     s.counts[STRIDE] = 1
+    s.counts[STORED] = 1
     time = time_reached(address)
     s.clock[REACHED] = time
     s.clock[BEGAN] = time
@@ -104,5 +105,4 @@ def collect_rows(machine, samples):
                 sampling.row[1 + k] = machine.rows[first + 2 + sampling.places[k]]
         add_exchange(s, sampling.row)
     report.rows = 0
-    used = s.counts[SAMPLES] // s.counts[STRIDE] + 1
-    return (used + AT_ONCE) * len(s.present) > len(s.kept) and len(s.kept) < sampling.limits[0]
+    return (s.counts[STORED] + AT_ONCE) * len(s.present) > len(s.kept) and len(s.kept) < sampling.limits[0]

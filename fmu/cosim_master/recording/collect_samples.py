@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from cosim.kit import Integers, Reals, group_reader, integers_at
 
-STEPS_OF_ONE, STEPS, WAITS, SAMPLES, STRIDE, COUNTS = range(6)
+STEPS_OF_ONE, STEPS, WAITS, SAMPLES, STRIDE, STORED, COUNTS = range(7)
 """`counts`: exchanges in one sample, and in the present one; whether the first sample waits for the second;
-samples so far; one of so many samples is stored."""
+samples so far; one of so many samples is stored; the number of stored ones, with the start of the run."""
+SINGLE = 4
+"""The first samples, which are all stored: algorithms that extrapolate have no past there."""
 REACHED, BEGAN, LENGTH, CLOCK = range(4)
 """`clock`, s: the end of the last exchange, the begin of the present sample, the length of the one before."""
 SIGNATURE = "iFi>i"
@@ -89,7 +91,7 @@ def collect_samples(address, rows, ends):
     width = 1 + samples.jumps.shape[0] + 3 * samples.sources.shape[0]
     for i in range(rows.shape[0] // width):
         add_exchange(samples, rows[width * i : width * (i + 1)])
-    return finish_samples(samples) if ends != 0 else samples.counts[SAMPLES] // samples.counts[STRIDE] + 1
+    return finish_samples(samples) if ends != 0 else samples.counts[STORED]
 
 
 def finish_samples(samples):
@@ -99,10 +101,9 @@ def finish_samples(samples):
         end_sample(samples)
     if counts[WAITS] != 0:
         end_first(samples)
-    if counts[SAMPLES] % counts[STRIDE] != 0:
-        store(samples, counts[SAMPLES] // counts[STRIDE] + 1)
-        return counts[SAMPLES] // counts[STRIDE] + 2
-    return counts[SAMPLES] // counts[STRIDE] + 1
+    if not is_stored(counts):
+        store(samples)
+    return counts[STORED]
 
 
 def add_exchange(samples, row):
@@ -219,22 +220,40 @@ def mean_output(samples, k, length):
 
 def store_sample(samples):
     """Store the last sample if it is its turn; if there is no room, drop every second one."""
-    samples.counts[SAMPLES] += 1
-    if samples.counts[SAMPLES] % samples.counts[STRIDE] != 0:
+    counts = samples.counts
+    counts[SAMPLES] += 1
+    if not is_stored(counts):
         return
+    if counts[STORED] + 1 == samples.kept.shape[0] // samples.present.shape[0]:
+        drop_every_second(samples)
+        if not is_stored(counts):
+            return
+    store(samples)
+
+
+def is_stored(counts):
+    """Whether the last sample is one of those that are stored."""
+    return counts[SAMPLES] <= SINGLE or counts[SAMPLES] % counts[STRIDE] == 0
+
+
+def drop_every_second(samples):
+    """Store half as many samples from now on, also of those so far, but for the first ones."""
     width = samples.present.shape[0]
-    place = samples.counts[SAMPLES] // samples.counts[STRIDE]
-    if place + 1 == samples.kept.shape[0] // width:
-        for i in range(1, (place + 1) // 2):
+    counts = samples.counts
+    before_single = SINGLE // counts[STRIDE] - SINGLE
+    count = min(counts[STORED], SINGLE + 1)
+    for place in range(count, counts[STORED]):
+        if (before_single + place) % 2 == 0:  # its number is a multiple of the new stride
             for k in range(width):
-                samples.kept[width * i + k] = samples.kept[2 * width * i + k]
-        samples.counts[STRIDE] *= 2
-    else:
-        store(samples, place)
+                samples.kept[width * count + k] = samples.kept[width * place + k]
+            count += 1
+    counts[STORED] = count
+    counts[STRIDE] *= 2
 
 
-def store(samples, place):
-    """Store the last sample at this place."""
+def store(samples):
+    """Store the last sample behind the others."""
     width = samples.present.shape[0]
     for k in range(width):
-        samples.kept[width * place + k] = samples.present[k]
+        samples.kept[width * samples.counts[STORED] + k] = samples.present[k]
+    samples.counts[STORED] += 1

@@ -20,9 +20,9 @@ from cosim_master.recording.collect_samples import (
     CLOCK,
     COUNTS,
     REACHED,
-    SAMPLES,
     SIGNATURE,
     STEPS_OF_ONE,
+    STORED,
     STRIDE,
     Collected,
     collect_samples,
@@ -196,7 +196,7 @@ class CouplingSamples:
         jumps = np.zeros(n, dtype=np.int64)
         jumps[self.jumping] = 1
         counts = np.zeros(COUNTS, dtype=np.int64)
-        counts[STEPS_OF_ONE], counts[STRIDE] = self._group, 1
+        counts[STEPS_OF_ONE], counts[STRIDE], counts[STORED] = self._group, 1, 1
         clock = np.zeros(CLOCK)
         clock[REACHED] = clock[BEGAN] = time
         return Collected(
@@ -303,8 +303,8 @@ class CouplingSamples:
         self.lines = InputLines(*memory["means"])
         self._collected = collected = _copy(memory["collected"])
         counts, width = collected.counts, collected.present.size
-        are_counts = min(counts) >= 0 and counts[STRIDE] >= 1
-        if not are_counts or counts[SAMPLES] // counts[STRIDE] * width > collected.kept.size:
+        are_counts = min(counts) >= 0 and counts[STRIDE] >= 1 and counts[STORED] >= 1
+        if not are_counts or counts[STORED] * width > collected.kept.size:
             raise ValueError("the saved counts do not fit the saved samples: the state is damaged")
         self._waiting, self._waiting_count = [], 0
         self._reached = float(collected.clock[REACHED])
@@ -325,7 +325,7 @@ class CouplingSamples:
     def _with_room(self, collected: Collected, new_count: int) -> Collected:
         """The arrays with room for `new_count` more exchanges, up to the capacity."""
         counts, width = collected.counts, collected.present.size
-        used = int(counts[SAMPLES]) // int(counts[STRIDE]) + 1
+        used = int(counts[STORED])
         needed = min(self._capacity, used + new_count + AT_THE_END)
         if collected.kept.size >= needed * width:
             return collected

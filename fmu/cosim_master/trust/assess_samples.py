@@ -14,7 +14,7 @@ from cosim.kit import Integers, Reals, foreign, group_reader, integers_at
 from cosim_master.exchange.coupled_participants import LARGEST
 from cosim_master.exchange.row_samples import start_samples
 from cosim_master.recording.collect_samples import (
-    SAMPLES,
+    STORED,
     STRIDE,
     collected_at,
     finish_samples,
@@ -79,7 +79,7 @@ def assessment_room(address, at):
     """The count of numbers that `assess_samples` needs for samples (`Collected`) and coupling (`Wired`)."""
     samples = collected_at(address)
     wiring = wired_at(at)
-    most_samples = samples.counts[SAMPLES] // samples.counts[STRIDE] + 4  # the last ones come at the end
+    most_samples = samples.counts[STORED] + 3  # the last ones come at the end
     return bars_room(most_samples, len(wiring.owners), len(wiring.targets))
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cosim.kit import Integers, Reals, group_reader, integers_at
+from cosim_master.recording.collect_samples import SINGLE
 
 POINTS, FEWEST_POINTS, WORK = 6000, 200, 2e7
 """The largest and least number of intervals; the limit of intervals times the square of the outputs."""
-SINGLE = 4
-"""The first samples that are intervals of their own: algorithms that extrapolate have no past there."""
 ROUNDING = 1e-12
 """A range below this part of the largest value may be rounding."""
 POWERS = 4
@@ -165,7 +164,9 @@ def resample_course(room, table, width, wiring, limit):
                 moment += integral * middle + slope * fine * fine * fine / 12.0
             whole = table[width * last + inputs_at + u] - table[width * first + inputs_at + u]
             course.means[m * i + u] = whole / length
-            course.slopes[m * i + u] = slope if last == first + 1 else 12.0 * moment / (length * length * length)
+            course.slopes[m * i + u] = (
+                slope if last == first + 1 else 12.0 * moment / (length * length * length)
+            )
     return course
 
 

@@ -12,7 +12,7 @@ static int64_t address_of(const void *place) { return (int64_t)(intptr_t)place; 
 static int64_t kept_rows(const Array *arrays)
 {
     const int64_t *counts = arrays[COLLECTED_COUNTS].data;
-    return counts[SAMPLES] / counts[STRIDE] + 1;
+    return counts[STORED];
 }
 
 static int refuse_memory(const Array *arrays)
