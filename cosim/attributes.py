@@ -1,4 +1,4 @@
-"""Attributes of what users make: a name that nothing reads is an error, not a value without effect."""
+"""Classes whose objects reject unknown public attributes, so that a misspelled name is an error."""
 
 from __future__ import annotations
 
@@ -23,30 +23,34 @@ def is_made(owner: Any) -> bool:
 
 
 def check_attribute(owner: Any, name: str, value: Any) -> None:
-    """`AttributeNameError` for a new public attribute that an object that is made does not take.
+    """Raise `AttributeNameError` if setting this public attribute would have no effect.
 
-    In place of a method an object takes another callable: that is called.
+    A method may be replaced by another callable.
     """
     cls = type(owner)
     declared = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    # a property
     if isinstance(declared, property):
         if declared.fset is None:
             hint = cls.attribute_hints.get(name, "it follows from others")
             raise AttributeNameError(cls.__name__, name, [], f"it cannot be set: {hint}")
         return
+    # a name that functions of the class set, or an annotated one
     if name not in cls.attribute_hints and is_attribute(cls, name):
         return
+    # a method or a constant of the class
     if name not in cls.attribute_hints and declared is not None:
         is_called = callable(getattr(cls, name))
         if not belongs_to_class(cls, name) or (is_called and callable(value)):
             return
         hint = f"it is a method: call {name}(…)" if is_called else f"it belongs to the class {cls.__name__}"
-        refuse_attribute(owner, name, [], hint)
+        refuse_attribute(owner, name, hint=hint)
+    # an unknown name
     refuse_attribute(owner, name, settable_names(owner), cls.attribute_hints.get(name, ""))
 
 
-def refuse_attribute(owner: Any, name: str, names: Iterable[str], hint: str = "") -> None:
-    """Raise `AttributeNameError`, which names the nearest of the known ones, or says what to do."""
+def refuse_attribute(owner: Any, name: str, names: Iterable[str] = (), hint: str = "") -> None:
+    """Raise `AttributeNameError` with the closest match among `names`, and a hint what to do."""
     raise AttributeNameError(type(owner).__name__, name, names, hint)
 
 
@@ -60,7 +64,7 @@ def settable_names(owner: Any) -> list[str]:
 
 
 def public_names(owner: Any) -> list[str]:
-    """Public attributes, methods left out."""
+    """Public attributes without methods."""
     cls = type(owner)
     names = {*vars(owner), *(n for base in cls.__mro__ for n, v in vars(base).items() if not callable(v))}
     return sorted(name for name in names if not name.startswith("_"))
@@ -68,7 +72,7 @@ def public_names(owner: Any) -> list[str]:
 
 @functools.cache
 def option_names(cls: type) -> tuple[str, ...]:
-    """Names that constructors of a class and of its bases take."""
+    """Names of the parameters of the constructors of a class and of its bases."""
     constructors = [
         vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base) and base is not object
     ]
@@ -81,12 +85,14 @@ def is_attribute(cls: type, name: str) -> bool:
     """Whether functions of a class set an attribute of this name, or it is annotated (``x: float``)."""
     if name in names_set_by(cls):
         return True
-    notes = [note for base in cls.__mro__ if (note := _annotation(base, name)) is not None]
-    return bool(notes) and not any("ClassVar" in str(note) for note in notes)
+    found = [_annotation(base, name) for base in cls.__mro__]
+    annotations = [annotation for annotation in found if annotation is not None]
+    # most annotations are strings: modules import `annotations` from `__future__`
+    return bool(annotations) and not any("ClassVar" in str(annotation) for annotation in annotations)
 
 
 def belongs_to_class(cls: type, name: str) -> bool:
-    """Whether a name of a class is that of a method or is annotated as its own (``x: ClassVar[int]``)."""
+    """Whether a class attribute is a method or is annotated as a class variable (``x: ClassVar[int]``)."""
     if any("ClassVar" in str(_annotation(base, name)) for base in cls.__mro__):
         return True
     body = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
@@ -100,46 +106,56 @@ def _annotation(cls: type, name: str) -> Any:
 
 @functools.cache
 def names_set_by(cls: type, constructor: bool = True) -> frozenset[str]:
-    """Names of attributes that functions of a class and of its bases set on any object."""
+    """Names of attributes that functions of a class and of its bases set.
+
+    They are read from the bytecode, since classes need not declare their attributes, and methods may set some
+    long after the construction. Names that the functions set on other objects are among them: such a name is
+    accepted without need. The names of a class are cached.
+    """
     names: set[str] = set()
     for base in cls.__mro__:
         for name, value in vars(base).items():
-            function = getattr(value, "function", value)  # of a handler
-            function = getattr(function, "function", function)  # of a kernel function
+            function = getattr(value, "function", value)  # unwrap a handler
+            function = getattr(function, "function", function)  # unwrap a kernel function
             if isinstance(function, types.FunctionType) and (constructor or name != "__init__"):
-                names |= _stored(function.__code__)
+                names |= _attribute_names_in_code(function.__code__)
     return frozenset(names)
 
 
-def _stored(code: types.CodeType) -> set[str]:
-    """Names in the instructions of a function, and of those in it, that set an attribute."""
+def _attribute_names_in_code(code: types.CodeType) -> set[str]:
+    """Names of the attributes that a function sets, or a function that is defined in it."""
     names = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names |= _stored(constant)
+            names |= _attribute_names_in_code(constant)
     return names
 
 
 def _is_constant(member: Any) -> bool:
-    """Whether what a class has under a name is neither a function nor a property, and not missing."""
+    """Whether a class attribute is a plain value: no function, no property, not missing (None)."""
     return member is not None and not callable(member) and not hasattr(type(member), "__get__")
 
 
 class Made(type):
-    """Metaclass that notes on each object when its construction has ended."""
+    """Metaclass of classes with checked attributes.
+
+    It marks each object as constructed when its constructor has ended; states the signature of a call for
+    `inspect`; explains calls with wrong arguments; and calls ``_check_class_attribute(name, value)``, which a
+    class may define, before an attribute of the class is set.
+    """
 
     @property
     def __signature__(cls) -> Signature:
-        """The parameters of a call: those of ``call_signature`` of the class, else of its constructor."""
+        """The parameters of a call: ``call_signature`` of the class, or else those of its constructor."""
         for base in cls.__mro__:
-            body = vars(base)
-            if "call_signature" in body:
-                written: Signature = body["call_signature"]
-                return written
-            constructor = body.get("__init__") or body.get("__new__")
+            class_dict = vars(base)
+            if "call_signature" in class_dict:
+                declared_signature: Signature = class_dict["call_signature"]
+                return declared_signature
+            constructor = class_dict.get("__init__") or class_dict.get("__new__")
             if constructor is not None and base is not object:
-                called = signature(getattr(constructor, "__func__", constructor))
-                return Signature([*called.parameters.values()][1:])
+                constructor_signature = signature(getattr(constructor, "__func__", constructor))
+                return Signature([*constructor_signature.parameters.values()][1:])  # without self
         return Signature()
 
     def __setattr__(cls, name: str, value: Any) -> None:
@@ -147,12 +163,13 @@ class Made(type):
             check(name, value)
         super().__setattr__(name, value)
 
-    if not TYPE_CHECKING:  # to them a class is called as its constructor says
+    if not TYPE_CHECKING:  # type checkers use the signature of the constructor
 
         def __call__(cls, *positional: Any, **named: Any) -> Any:
             try:
                 instance = super().__call__(*positional, **named)
-            except TypeError as error:  # Python's sentence, where no line of a constructor has run
+            except TypeError as error:
+                # wrong arguments: the traceback has one entry. Errors from inside the constructor have more
                 if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                     raise
                 fault = fault_of_arguments(cls.__name__, cls.__signature__, positional, named)
@@ -170,19 +187,19 @@ class MadeAbstract(Made, ABCMeta):
 
 
 class ClosedAttributes(metaclass=Made):
-    """Base of classes whose objects take no unknown public attributes once they are made.
+    """Base of classes whose objects reject unknown public attributes after their construction.
 
-    While it is made an object takes all that its class sets. Afterwards it takes what it has, what its class
-    has, and what methods of its class set. Names that begin with an underscore belong to the class alone.
+    Until the construction ends any attribute can be set. After that: attributes that exist, attributes of the
+    class, and attributes that a method of the class sets. Private names (``_x``) are not checked.
 
     Attributes
     ----------
     attribute_hints : mapping of str to str
-        Of a subclass: what to write in place of setting an attribute that is not one.
+        Defined by subclasses: what to write instead, for names that users try to set.
     reading_hints : mapping of str to str
-        Of a subclass: what to write in place of reading an attribute that is not one.
+        Defined by subclasses: what to write instead, for names that users try to read.
     hooks : tuple of str
-        Of a base class: names of functions that it calls where a subclass has them, and does not have itself.
+        Names of optional methods, which subclasses may define. Used by `misspelled_functions`.
     """
 
     attribute_hints: ClassVar[Mapping[str, str]] = {}
@@ -209,7 +226,7 @@ class ClosedAttributes(metaclass=Made):
             raise ContractError("\n".join(faults))
 
     def _store_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Keep what the object was made with, where that is needed later."""
+        """Remember the arguments of the constructor. Does nothing here: subclasses may override it."""
 
     if not TYPE_CHECKING:  # type checkers know which attributes there are
 
@@ -223,7 +240,7 @@ class ClosedAttributes(metaclass=Made):
         if is_made(self) and not name.startswith("_"):
             if not hasattr(self, name):
                 refuse_attribute(self, name, settable_names(self))
-            refuse_attribute(self, name, [], "it cannot be deleted: set another value, or make another")
+            refuse_attribute(self, name, hint="it cannot be deleted: set another value, or make another")
         object.__delattr__(self, name)
 
 
@@ -232,12 +249,12 @@ class AbstractClosedAttributes(ClosedAttributes, metaclass=MadeAbstract):
 
 
 class FixedAttributes(AbstractClosedAttributes):
-    """Base of what is not changed once it is made: no public attribute can be set.
+    """Base of immutable objects: no public attribute can be set after the construction.
 
     Attributes
     ----------
     instead : str
-        Of a subclass: what to do in place of setting one.
+        Defined by subclasses: what to do instead of setting an attribute.
     """
 
     instead: ClassVar[str] = "make another"
@@ -248,20 +265,19 @@ class FixedAttributes(AbstractClosedAttributes):
             if IS_MADE in self.__dict__ and name[:1] != "_":
                 if hasattr(self, name):
                     hint = self.attribute_hints.get(name, self.instead)
-                    refuse_attribute(self, name, [], f"it cannot be set: {hint}")
+                    refuse_attribute(self, name, hint=f"it cannot be set: {hint}")
                 near = nearest(name, public_names(self))
                 meant = f" Nearest: {near}." if near else ""
-                refuse_attribute(
-                    self, name, [], f"no such attribute.{meant} Nothing can be set: {self.instead}"
-                )
+                hint = f"no such attribute.{meant} Nothing can be set: {self.instead}"
+                refuse_attribute(self, name, hint=hint)
             object.__setattr__(self, name, value)
 
 
 class MadeFromOptions(AbstractClosedAttributes):
-    """Base of what is made from options, and made anew with other ones.
+    """Base of objects that are configured by options of their constructor only.
 
-    Once it is made, only what methods of the class set can be set: not its options, and not what follows
-    from them.
+    After the construction only attributes that other methods of the class set can be set: not the options,
+    and not attributes that follow from them. For other options users create another object.
     """
 
     if not TYPE_CHECKING:  # type checkers know which attributes there are
@@ -272,9 +288,9 @@ class MadeFromOptions(AbstractClosedAttributes):
                 if name not in names_set_by(cls, constructor=False):
                     if name in option_names(cls):
                         hint = f"it is an option: make another, {cls.__name__}(…, {name}=…)"
-                        refuse_attribute(self, name, [], hint)
+                        refuse_attribute(self, name, hint=hint)
                     if name in self.__dict__ or _is_constant(getattr(cls, name, None)):
                         hint = f"it follows from the class and its options: make another, {cls.__name__}(…)"
-                        refuse_attribute(self, name, [], hint)
+                        refuse_attribute(self, name, hint=hint)
                     check_attribute(self, name, value)
             object.__setattr__(self, name, value)

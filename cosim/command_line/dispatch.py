@@ -1,4 +1,4 @@
-"""Finding the command that is meant, running it, and reporting its errors and its exit status.
+"""Finds a command by its name, runs it, and reports its errors and its exit status.
 
 Each command has ``--json``, ``--verbose`` and ``--traceback``; see `ExitStatus` for what it ends with.
 """
@@ -22,7 +22,7 @@ from cosim.command_line.command_parser import COMMON, CommandParser
 from cosim.command_line.exit_status import ExitStatus, exit_statuses
 from cosim.command_line.json_document import JsonDocument
 from cosim.command_line.lost_interrupts import repeating_lost_interrupts
-from cosim.command_line.printable import printable_output, raw_stream
+from cosim.command_line.printable import PrintableStream, printable_output, raw_stream
 from cosim.command_line.supervised import EndedElsewhere, LostProcessError, can_be_supervised, run_supervised
 from cosim.contracts.command import Command
 from cosim.errors import CosimError, LookUpError, NotWrittenError, SimulationError
@@ -33,10 +33,10 @@ from cosim.simulation.early_sigterm import TERMINATED
 from cosim.simulation.interrupt import Terminated, answering_sigterm
 from cosim.version import __version__
 
-FULL = (errno.ENOSPC, errno.EFBIG, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else []))
-"""Numbers of errors of a disk without space, and of limits."""
-CLOSED = errno.EBADF, errno.EMFILE, errno.ENFILE
-"""Numbers of errors of files that are closed, or too many."""
+DISK_FULL_ERRORS = (errno.ENOSPC, errno.EFBIG, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else []))
+"""Error numbers when a disk or a quota is full, or a file reaches its limit."""
+DESCRIPTOR_ERRORS = errno.EBADF, errno.EMFILE, errno.ENFILE
+"""Error numbers when a descriptor is closed, or the limit of open files is reached."""
 
 
 def dispatch(words: Sequence[str], *, is_program: bool = False) -> int:
@@ -45,19 +45,19 @@ def dispatch(words: Sequence[str], *, is_program: bool = False) -> int:
     Parameters
     ----------
     words : sequence of str
-        Those after ``cosim``.
+        The command-line arguments after ``cosim``.
     is_program : bool
-        Whether this process does nothing else: then code of others runs in a process that this one outlives
-        (`supervised`).
+        Whether this process does nothing else: then code of plugins and FMUs runs in a supervised child
+        process (`supervised`).
     """
     if sys.stderr is None:  # Python has found it closed: errors are not wanted
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # as long as the process; it takes the free number
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # open until the process ends, as descriptor 2
     with printable_output():
-        return _end_in_status(list(words), is_program)
+        return _run_and_report(list(words), is_program)
 
 
-def _end_in_status(words: list[str], is_program: bool) -> int:
-    """The exit status of a command, however it ends."""
+def _run_and_report(words: list[str], is_program: bool) -> int:
+    """Run the command, and turn every way of ending into an exit status."""
     if sys.stdout is None:  # Python has found it closed
         print("standard output is closed: send it to a file, or with > /dev/null nowhere", file=sys.stderr)
         return ExitStatus.FAILED
@@ -72,12 +72,12 @@ def _end_in_status(words: list[str], is_program: bool) -> int:
     except EndedElsewhere as end:
         os._exit(end.status)  # nothing is left to do, and to take this process apart costs 50 ms
     except KeyboardInterrupt as error:
-        return _interrupted(error)
+        return _report_interrupt(error)
     except BrokenPipeError:  # the reader (`| head`) went away: nothing is wrong, and nothing more can be said
         _silence_output()
         return ExitStatus.FAILED
     except OSError as error:
-        if not _is_broken(sys.stdout):
+        if not _has_failed(sys.stdout):
             raise
         _silence_output()
         print(f"standard output cannot be written: {error.strerror or error}", file=sys.stderr)
@@ -88,17 +88,22 @@ def _end_in_status(words: list[str], is_program: bool) -> int:
         return stop.code if isinstance(stop.code, int) else ExitStatus.BAD_INPUT if stop.code else 0
 
 
-def _interrupted(error: KeyboardInterrupt) -> ExitStatus:
-    """Say that a command was ended from outside; its exit status."""
+def _report_interrupt(error: KeyboardInterrupt) -> ExitStatus:
+    """Print that a command was ended from outside. Return the exit status."""
     print(str(error) or "interrupted", file=sys.stderr)
-    is_terminated = isinstance(error, Terminated) or str(error) == TERMINATED  # before, or just after that
+    # `answering_sigterm` raises `Terminated`; outside it the message alone tells SIGTERM from Ctrl-C
+    is_terminated = isinstance(error, Terminated) or str(error) == TERMINATED
     return ExitStatus.TERMINATED if is_terminated else ExitStatus.INTERRUPTED
 
 
-def _is_broken(stream: TextIO) -> bool:
-    """Whether nothing can be written there; what was waiting may be gone, so a line is tried."""
+def _has_failed(stream: TextIO) -> bool:
+    """Whether a text could not be written to a stream. Flushes the stream, and adds nothing to the output.
+
+    A failed write may have discarded the text, so that the flush succeeds: `PrintableStream` remembers it.
+    """
+    if isinstance(stream, PrintableStream) and stream.has_failed:
+        return True
     try:
-        stream.write("\n")
         stream.flush()
     except OSError:
         return True
@@ -112,7 +117,7 @@ def _silence_output() -> None:
 
 
 def _read_first_options(words: list[str], is_program: bool) -> int:
-    """Read the options before the name of a command, and run the command; its exit status."""
+    """Read the options before the name of a command, and run the command. Return the exit status."""
     parser = argparse.ArgumentParser(prog="cosim", add_help=False, usage="cosim [options] <command> …")
     parser.add_argument("--version", action="version", version=f"cosim {__version__}")
     parser.add_argument("-h", "--help", action="store_true")
@@ -128,14 +133,14 @@ def _read_first_options(words: list[str], is_program: bool) -> int:
     is_answered = is_help or (name == "completion" and "--answer" in arguments)
     if is_answered or not (options.json or "--json" in arguments):
         return _run_command(name, arguments, options, None, is_program)
-    # before the options are read: what is wrong with them is in the document, too
+    # created before the options of the command are read, so that it contains their errors, too
     document = JsonDocument(name)
     with document.collecting():
         try:
             status = _run_command(name, arguments, options, document, is_program)
         except KeyboardInterrupt as error:
             document.add_error(error)
-            status = _interrupted(error)
+            status = _report_interrupt(error)
     print(document.text(status))
     return status
 
@@ -147,7 +152,7 @@ def _run_command(
     document: JsonDocument | None,
     is_program: bool,
 ) -> int:
-    """Find a command, let it read its words and run it; its exit status.
+    """Find a command, parse its arguments and run it. Return the exit status.
 
     An error is printed, and added to the document if there is one.
     """
@@ -168,35 +173,34 @@ def _run_command(
         raise
     except Exception as error:
         raise_interrupt(error)
-        status, answer = _answer(error, entry, show_traceback)
+        status, message = _status_and_message(error, entry, show_traceback)
         if document is not None:
-            document.add_error(answer)
+            document.add_error(message)
         sys.stdout.flush()
         if show_traceback:
             traceback.print_exc()
         else:
-            print(answer, file=sys.stderr)
+            print(message, file=sys.stderr)
         return status
     finally:
         if document is not None and isinstance(command, Command):
             document.result = command.reported
 
 
-def _answer(
+def _status_and_message(
     error: Exception, entry: RegisteredClass, show_traceback: bool
 ) -> tuple[ExitStatus, Exception | str]:
-    """The exit status after an error, and what to say."""
+    """The exit status after an error, and the message for the user."""
     if isinstance(error, SimulationError | LostProcessError | NotWrittenError):
         return ExitStatus.FAILED, error
     if isinstance(error, CosimError):
         return ExitStatus.BAD_INPUT, error
-    if isinstance(error, OSError) and error.filename is None and _is_broken(sys.stdout):
-        raise error
-    if isinstance(error, OSError) and error.errno in FULL:
+    if isinstance(error, OSError) and error.filename is None and _has_failed(sys.stdout):
+        raise error  # `_run_and_report` reports that the standard output cannot be written
+    if isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS:
         return ExitStatus.FAILED, f"{error.filename or 'a file'}: cannot be written: {error.strerror}"
-    if (
-        isinstance(error, OSError) and error.errno in CLOSED
-    ):  # code of others may have set a limit, or closed some
+    # code of a plugin or an FMU may have set a limit, or closed descriptors
+    if isinstance(error, OSError) and error.errno in DESCRIPTOR_ERRORS:
         return ExitStatus.FAILED, f"files cannot be opened or used any more: {error.strerror}"
     if isinstance(error, FileNotFoundError) and error.filename is None:  # of `tempfile`
         return ExitStatus.FAILED, f"{error.strerror}: set TMPDIR to a folder that can be written"
@@ -209,7 +213,7 @@ def _answer(
 
 @contextlib.contextmanager
 def _logging(verbose: int) -> Iterator[None]:
-    """With ``-v`` what cosim logs, with the time since the start; with ``-vv`` everything."""
+    """Print the log of cosim with times since the start: with ``-v`` from INFO on, with ``-vv`` all of it."""
     if not verbose:
         yield
         return
@@ -227,7 +231,7 @@ def _logging(verbose: int) -> Iterator[None]:
 
 
 class _SinceStart(logging.Formatter):
-    """With the seconds since this process began to log."""
+    """A formatter with the field ``since``: seconds since this process began to log."""
 
     def format(self, record: logging.LogRecord) -> str:
         record.since = record.relativeCreated / 1000.0
@@ -235,9 +239,9 @@ class _SinceStart(logging.Formatter):
 
 
 def _find(source: Registry, name: str) -> RegisteredClass:
-    """The command that a word means; the full id means it too, and is needed when the word is not unique."""
-    commands = claimed_words(source)
-    claimants = commands.get(name, [])
+    """Find the command by its word, or by its id if several plugins chose the word."""
+    entries_by_word = claimed_words(source)
+    claimants = entries_by_word.get(name, [])
     if len(claimants) == 1:
         return claimants[0]
     if claimants:
@@ -247,8 +251,12 @@ def _find(source: Registry, name: str) -> RegisteredClass:
     if name in by_id:
         return by_id[name]
     failed = "".join(f"\n{record}." for record in source.failures)
-    same = [word for word, entries in commands.items() if any(name in e.known.known_as for e in entries)]
-    raise LookUpError("command", name, commands, f"See `cosim --help`.{failed}", same)
+    synonyms = [
+        word
+        for word, entries in entries_by_word.items()
+        if any(name in entry.known.known_as for entry in entries)
+    ]
+    raise LookUpError("command", name, entries_by_word, f"See `cosim --help`.{failed}", synonyms)
 
 
 def _overview(source: Registry) -> str:

@@ -29,19 +29,40 @@ class PrintableStream:
     ----------
     raw : file
         The stream behind it. Progress bars, which need control characters, write to it directly.
+
+    Attributes
+    ----------
+    has_failed : bool
+        Whether a text could not be written, now or earlier.
     """
 
     def __init__(self, raw: Any) -> None:
         self.raw = raw
+        self.has_failed = False
 
     def write(self, text: str) -> int:
         """Write a text, with its control characters shown."""
-        return int(self.raw.write(printable(text)))
+        with self._recording_failure():
+            return int(self.raw.write(printable(text)))
+
+    def flush(self) -> None:
+        """Write the text that waits in the buffer."""
+        with self._recording_failure():
+            self.raw.flush()
 
     def writelines(self, lines: Any) -> None:
         """Write several texts."""
         for line in lines:
             self.write(line)
+
+    @contextlib.contextmanager
+    def _recording_failure(self) -> Iterator[None]:
+        """Set `has_failed` when an operation of the stream raises `OSError`."""
+        try:
+            yield
+        except OSError:
+            self.has_failed = True
+            raise
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.raw, name)

@@ -1,4 +1,4 @@
-"""Files of results: the plugin that writes or reads one, by the ending of its name."""
+"""Reads and writes files of results with the plugin that is registered for their suffix."""
 
 from __future__ import annotations
 
@@ -18,46 +18,50 @@ log = logging.getLogger("cosim.simulation")
 
 
 def result_sink(path: Path, *, reads: bool = False) -> ResultSink:
-    """The registered sink for files with this ending.
+    """The registered sink for files with this suffix.
 
     Parameters
     ----------
     path : Path
     reads : bool
-        Whether it has to read them.
+        Only sinks that can read.
 
     Raises
     ------
     CosimError
-        There is none; lists the endings that there are.
+        No sink has this suffix; the message lists the supported ones.
     """
     from cosim.registration.registry import registry
 
     entries = registry().entries("result_sink")
-    fitting = [entry for entry in entries if path.suffix.lower() in entry.suffixes]
-    sink = next((entry.cls for entry in reversed(fitting) if not reads or _reads(entry.cls)), None)
-    if sink is None:
-        sinks = {suffix for entry in entries if not reads or _reads(entry.cls) for suffix in entry.suffixes}
-        instead = "" if reads or ".csv" not in sinks else f": write {path.with_suffix('.csv')}"
-        does, endings = "reads" if reads else "writes", ", ".join(sorted(sinks))
+    # the plugin that is registered last wins; classes of plugins for other suffixes are not imported
+    with_suffix = [entry for entry in entries if path.suffix.lower() in entry.suffixes]
+    sink_class = next((e.cls for e in reversed(with_suffix) if not reads or _can_read(e.cls)), None)
+    if sink_class is None:
+        candidates = [entry for entry in entries if not reads or _can_read(entry.cls)]
+        suffixes = sorted({suffix for entry in candidates for suffix in entry.suffixes})
+        instead = "" if reads or ".csv" not in suffixes else f": write {path.with_suffix('.csv')}"
+        verb = "reads" if reads else "writes"
         raise CosimError(
-            f"{path}: no plugin {does} results that end in '{path.suffix}'. There are: {endings}{instead}."
+            f"{path}: no plugin {verb} results that end in '{path.suffix}'. "
+            f"There are: {', '.join(suffixes)}{instead}."
         )
-    writer: ResultSink = sink()
-    return writer
+    sink: ResultSink = sink_class()
+    return sink
 
 
-def _reads(sink: type[ResultSink]) -> bool:
+def _can_read(sink: type[ResultSink]) -> bool:
+    """Whether a sink overrides `ResultSink.read`."""
     return sink.read is not ResultSink.read
 
 
 def read_result(path: str | PathLike[str]) -> Result:
-    """Read results that a plugin can read: CSV of ours and of other tools, Parquet.
+    """Read a file of results: CSV (written by cosim or by other tools), Parquet.
 
     Parameters
     ----------
     path : path_like
-        The ending says what it is: ``.csv``, ``.parquet`` (a file, or a folder with part files).
+        The suffix is the format: ``.csv``, ``.parquet`` (a file, or a folder with part files).
 
     Returns
     -------
@@ -66,7 +70,7 @@ def read_result(path: str | PathLike[str]) -> Result:
     Raises
     ------
     CosimError
-        No such file, or one that is none of these, with its line.
+        The file does not exist or is malformed (the message names the line), or no plugin reads this suffix.
 
     Examples
     --------
@@ -79,7 +83,7 @@ def read_result(path: str | PathLike[str]) -> Result:
 
 
 def save_result(sink: ResultSink, result: Result, target: Path, rows: int = 0) -> None:
-    """Write results as `save_somewhere` does.
+    """Write results; if that fails, write them to a new temporary folder, as `save_somewhere` does.
 
     Parameters
     ----------
@@ -87,7 +91,7 @@ def save_result(sink: ResultSink, result: Result, target: Path, rows: int = 0) -
     result : Result
     target : Path
     rows : int
-        How many of its rows the sink has written there before.
+        Number of leading rows that are in the file already: only later ones are appended.
     """
 
     def write(path: Path) -> None:
@@ -100,18 +104,20 @@ def save_result(sink: ResultSink, result: Result, target: Path, rows: int = 0) -
 
 
 def save_somewhere(write: Callable[[Path], object], target: Path) -> None:
-    """Write a file; where that fails, since a disk is full, elsewhere, and say where.
+    """Write a file; if that fails, write it to a new temporary folder.
 
     Parameters
     ----------
     write : callable
-        Writes the file of a path.
+        Writes the file of the path that it gets; may raise `CosimError` or `OSError`.
     target : Path
 
     Raises
     ------
     NotWrittenError
-        It could not be written to `target`; the message says where it is.
+        `target` could not be written; the message names the file in the temporary folder.
+    CosimError, OSError
+        Neither could be written: the error about `target`.
     """
     try:
         write(target)
@@ -122,10 +128,10 @@ def save_somewhere(write: Callable[[Path], object], target: Path) -> None:
             folder = Path(tempfile.mkdtemp(prefix="cosim-results-"))
             spare = folder / f"{target.stem}{target.suffix or '.csv'}"
             write(spare)
-        except (CosimError, OSError):  # nor elsewhere
+        except (CosimError, OSError):  # the second file cannot be written, either
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
-                with suppress(OSError):  # without files that it may open, that has removed nothing
+                with suppress(OSError):  # `rmtree` needs a descriptor: without one it removes nothing
                     folder.rmdir()
             raise error from None
         raise NotWrittenError(f"{error}. The results are in {spare}", spare) from error

@@ -39,7 +39,7 @@ class Schedule:
     stage_ranges : dict of Stage to range
         The blocks of each stage.
     update_ranges : dict of str to range
-        The updates: at the ends of steps, inside, between.
+        The updates, by the key of `Assembly.updates`: at the ends of steps, inside steps, between their ends.
     handler_blocks : dict of (part, name) to int
     table, ints, derivative_range, inner_blocks, inner_range, corrections
         See `System`.
@@ -49,10 +49,10 @@ class Schedule:
     def __init__(self, assembly: Assembly) -> None:
         self.blocks: list[Block] = []
         self._list_blocks(assembly)
-        corrections = [] if assembly.projection is None else assembly.projection.all
+        correction_calls = [] if assembly.projection is None else assembly.projection.all
         functions = [block.function for block in self.blocks if not block.is_python]
-        functions += [function for function, _ in corrections]
-        table = self._make_table(corrections, addressing(functions, self))
+        functions += [function for function, _ in correction_calls]
+        table = self._make_table(correction_calls, addressing(functions, self))
         first, last = self.stage_ranges[Stage.TIME].start, self.stage_ranges[Stage.ACCELERATION].stop
         self.derivative_range = first, last
         self.needed = NeededBlocks(self.blocks[: self.stage_ranges[Stage.INFINITY].stop], assembly.graph)
@@ -64,7 +64,7 @@ class Schedule:
         self.corrections = _correction_rows(assembly.projection, len(self.blocks), motion)
 
     def _list_blocks(self, assembly: Assembly) -> None:
-        """List the blocks of all stages, then updates and handlers, with their places."""
+        """Set `blocks` (of all stages, then updates, then handlers), and the ranges of each kind."""
         blocks, ordered = self.blocks, assembly.graph.order()
         self.stage_ranges: dict[Stage, range] = {}
         for stage in Stage:
@@ -80,32 +80,35 @@ class Schedule:
             self.handler_blocks[key] = len(blocks)
             blocks.append(block)
 
-    def _make_table(self, corrections: list[Correction], address_of: Callable[[Any], int]) -> Integers:
-        """A `BlockRow` of each block and correction; blocks then share `ints`."""
+    def _make_table(self, correction_calls: list[Correction], address_of: Callable[[Any], int]) -> Integers:
+        """Build the table: a `BlockRow` of each block and each correction.
+
+        Also sets `ints`, which holds the integers of all rows, and makes `rows` of each block a view of it.
+        """
         rows = [np.asarray(block.rows, dtype=np.int64) for block in self.blocks]
-        rows += [numbers for _, numbers in corrections]
-        distinct = {id(numbers): numbers for numbers in rows}  # blocks may share theirs
+        rows += [numbers for _, numbers in correction_calls]
+        distinct = {id(numbers): numbers for numbers in rows}  # blocks may share an array
         ends = np.cumsum([0, *(numbers.size for numbers in distinct.values())])
         starts = dict(zip(distinct, ends[:-1], strict=True))
         table = np.zeros((max(1, len(rows)), len(BlockRow._fields)), dtype=np.int64)
         self.ints: Integers = np.concatenate([*(r.reshape(-1) for r in distinct.values()), [0]])
         for i, block in enumerate(self.blocks):
             address = python_block_address(block.function) if block.is_python else address_of(block.function)
-            if block.is_python:
+            if block.is_python:  # the address of a callback: it is released together with the schedule
                 weakref.finalize(self, native.release_address, address)
             start = starts[id(rows[i])]
             table[i] = BlockRow(address, start, len(rows[i]))
             block.rows = self.ints[start : start + rows[i].size].reshape(rows[i].shape)
-        for i, (function, numbers) in enumerate(corrections, len(self.blocks)):
+        for i, (function, numbers) in enumerate(correction_calls, len(self.blocks)):
             table[i] = BlockRow(address_of(function), starts[id(numbers)], len(numbers))
         return table
 
 
 def _correction_rows(projection: Projection | None, first: int, motion: range) -> Corrections:
-    """The rows of the table that correct a solution; they follow all others, from `first` on.
+    """The rows of the table that correct a solution.
 
-    `motion` are the blocks that compute the motion.
+    `first` is the index of the first of them; `motion` is the range of the blocks that compute the motion.
     """
-    constraints = projection or Projection(0)
+    constraints = projection or Projection(0)  # without constraints all ranges are empty
     starts = accumulate([first, *(len(group) for group in constraints.groups)])
     return Corrections(*starts, errors=constraints.errors, motion_first=motion.start, motion_last=motion.stop)

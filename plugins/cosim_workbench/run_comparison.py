@@ -81,7 +81,7 @@ class RunComparison(Verification):
                 states_stay=rounding_grows_to <= PROMISED * accuracy,
                 largest_reach=largest_reach,
             )
-            self.agreements = [*signals.of_signals(), *signals.of_event_times()]
+            self.agreements = [*signals.signal_agreements(), *signals.event_time_agreements()]
 
     @property
     def opinions(self) -> list[VerifiedRun]:

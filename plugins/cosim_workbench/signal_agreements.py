@@ -1,4 +1,4 @@
-"""The agreement of runs about each signal, and about the times of events."""
+"""Agreement of runs about each signal, and about the times of events."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from cosim_workbench.run_groups import RunGroups
 
 Differences = Mapping[tuple[str, str], Difference]
 """The differences of pairs of runs, by their names."""
-ODD = 1.0
-"""Digits that the other runs must gain without the odd one."""
+DIGITS_GAINED_WITHOUT_ODD_RUN = 1.0
+"""Digits by which the agreement of the other runs must improve without the odd one."""
 RESIDUAL = "energy.residual"
 """A signal that is an error itself: it is compared on the scale of the energies."""
 ROUNDING = 1e-12
-"""A signal below this part of a larger one may be rounding of it."""
+"""A signal that is smaller than this fraction of a larger one may be rounding of it."""
 NOISE = 1000.0
-"""Runs whose difference is below so many times the effect of a start moved by rounding may differ by it."""
+"""Differences of runs up to this multiple of the effect of a start moved by rounding may be rounding."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class SignalAgreements:
     accuracy : float
         The accuracy of the run that was asked for.
     of_the_method : collection of str
-        Paths of variables that tell what the method does: they are not compared.
+        Paths of variables that report on the numerical method: they are not compared.
     states_stay : bool
-        Whether no state grows away when the start is moved by rounding.
+        Whether a start moved by rounding has no growing effect on the states.
     largest_reach : float
-        The largest size of a state, or way that it would go at its first rate.
+        The largest size of a state, or distance that it would cover at its initial rate.
     """
 
     groups: RunGroups
@@ -77,7 +77,7 @@ class SignalAgreements:
     states_stay: bool
     largest_reach: float
 
-    def of_signals(self) -> list[Agreement]:
+    def signal_agreements(self) -> list[Agreement]:
         """The agreement about each signal of the first run."""
         result = self.groups.requested.result
         units = {
@@ -88,11 +88,12 @@ class SignalAgreements:
         largest: dict[str, float] = {}
         for name, unit in units.items():
             largest[unit] = max(largest.get(unit, 0.0), self.sizes[name])
+        # runs are not compared at times near their matched events
         hidden = {pair: match.hidden(self.grid) for pair, match in self.matches.items()}
-        return [self._of_signal(name, largest[unit], hidden) for name, unit in units.items()]
+        return [self._compare_signal(name, largest[unit], hidden) for name, unit in units.items()]
 
-    def of_event_times(self) -> list[Agreement]:
-        """The agreement about the times of events that all runs have, where they differ."""
+    def event_time_agreements(self) -> list[Agreement]:
+        """The agreement about the times of events that all runs have, if the times differ."""
         span = float(self.grid[-1] - self.grid[0])
         agreements = []
         for handler in self.groups.requested.handled_events.times:
@@ -102,18 +103,20 @@ class SignalAgreements:
                 if handler in match.times
             }
             if any(difference.largest > 0.0 for difference in differences.values()):
-                agreement = self._agreement(f"time of {handler}", differences, span, math.nan)
+                agreement = self._agreement_from_differences(
+                    f"time of {handler}", differences, span, math.nan
+                )
                 standing = standing_of(agreement, self.accuracy, states_stay=self.states_stay)
                 agreements.append(replace(agreement, standing=standing))
         return agreements
 
-    def _of_signal(
+    def _compare_signal(
         self,
         name: str,
         largest_of_unit: float,
         hidden: Mapping[tuple[VerifiedRun, VerifiedRun], NDArray[np.bool_]],
     ) -> Agreement:
-        """The agreement about a signal; `hidden` says where pairs of runs are not compared."""
+        """The agreement about a signal; `hidden` masks the times at which a pair of runs is not compared."""
         courses = {run: self.tables[run][name] for run in self.groups.compared}
         counted = are_counted(list(courses.values()))
         differences = {
@@ -121,11 +124,11 @@ class SignalAgreements:
             for (run, other), where in hidden.items()
         }
         size = largest_of_unit if name == RESIDUAL else self.sizes[name]
-        last = at_the_end(self.grid)
-        size_at_end = max(size_of(courses[run][last]) for run in self.groups.opinions)
+        is_at_end = at_the_end(self.grid)
+        size_at_end = max(size_of(courses[run][is_at_end]) for run in self.groups.opinions)
         if counted or name == RESIDUAL:
-            size_at_end = math.nan
-        agreement = self._agreement(name, differences, size, size_at_end)
+            size_at_end = math.nan  # the end is not compared
+        agreement = self._agreement_from_differences(name, differences, size, size_at_end)
         agreement = replace(agreement, decided_at=self._decision_time(courses, size, hidden))
         is_low = not counted and self._is_at_rounding_level(agreement, differences, largest_of_unit)
         return replace(agreement, standing=standing_of(agreement, self.accuracy, is_low, self.states_stay))
@@ -136,34 +139,44 @@ class SignalAgreements:
         size: float,
         hidden: Mapping[tuple[VerifiedRun, VerifiedRun], NDArray[np.bool_]],
     ) -> float:
-        """The time from which a decision changes a signal after a start moved by an accuracy, s; or NaN."""
+        """Time from which runs with starts moved by the accuracy decide differently about a signal, s.
+
+        NaN if there is none. See `agreement.decision_time`.
+        """
         pairs = [(self.groups.counterpart(run), run) for run in self.groups.moved_by_accuracy]
         pairs = [pair for pair in pairs if pair in hidden]
         if not pairs:
             return math.nan
-        original = courses[pairs[0][0]]
-        moved = [courses[run] for _, run in pairs]
-        return decision_time(self.grid, original, moved, size, [hidden[pair] for pair in pairs])
+        original_course = courses[pairs[0][0]]
+        moved_courses = [courses[run] for _, run in pairs]
+        masks = [hidden[pair] for pair in pairs]
+        return decision_time(self.grid, original_course, moved_courses, size, masks)
 
-    def _agreement(self, name: str, differences: Differences, size: float, size_at_end: float) -> Agreement:
-        """The agreement about a signal from differences of pairs of runs; NaN at the end is not judged."""
+    def _agreement_from_differences(
+        self, name: str, differences: Differences, size: float, size_at_end: float
+    ) -> Agreement:
+        """The agreement about a signal; if `size_at_end` is NaN, the end is not compared."""
         names = [run.name for run in self.groups.opinions]
-        between = {pair: differences[pair] for pair in combinations(names, 2) if pair in differences}
-        worst = max(between.values(), key=lambda d: d.largest, default=Difference(0.0, math.nan, 0.0))
+        opinion_differences = {
+            pair: differences[pair] for pair in combinations(names, 2) if pair in differences
+        }
+        worst = max(
+            opinion_differences.values(), key=lambda d: d.largest, default=Difference(0.0, math.nan, 0.0)
+        )
         digits = digits_of(worst.largest, size)
-        at_end = max((d.at_end for d in between.values()), default=0.0)
+        at_end = max((d.at_end for d in opinion_differences.values()), default=0.0)
         digits_at_end = MOST_DIGITS if math.isnan(size_at_end) else digits_of(at_end, size_at_end)
         agreement = Agreement(
             name, digits, size=size, time=worst.time, digits_at_end=digits_at_end, size_at_end=size_at_end
         )
         agreement = self._with_effect_of_moves(agreement, differences)
-        return _with_odd_run(agreement, names, between) if len(names) >= 3 else agreement
+        return _with_odd_run(agreement, names, opinion_differences) if len(names) >= 3 else agreement
 
     def _with_effect_of_moves(self, agreement: Agreement, differences: Differences) -> Agreement:
-        """The agreement with what moving the start does to the signal."""
+        """The agreement with the sensitivity of the signal to a moved start."""
         by_rounding = self._effect_of_moves(self.groups.moved_by_rounding, differences)
-        size = agreement.size or by_rounding  # what is zero from its own start has no other size
-        if not size > 0.0:
+        size = agreement.size or by_rounding  # a signal that is 0 takes the size of its moves
+        if not size > 0.0:  # also NaN
             return agreement
         growth = max(
             (
@@ -175,7 +188,7 @@ class SignalAgreements:
         return replace(agreement, moved_by_rounding=by_rounding / size, growth=max(growth, 1.0))
 
     def _effect_of_moves(self, runs: Sequence[VerifiedRun], differences: Differences) -> float:
-        """The largest difference of any of these moved runs from its counterpart."""
+        """The largest difference between a moved run and its counterpart."""
         pairs = [(self.groups.counterpart(run).name, run.name) for run in runs]
         return max((differences[pair].largest for pair in pairs if pair in differences), default=0.0)
 
@@ -184,33 +197,37 @@ class SignalAgreements:
     ) -> bool:
         """Whether a signal is nothing but rounding of other signals.
 
-        There are three signs of it. A start moved by rounding changes such a signal visibly. The runs differ
-        by not much more than that. And the signal is small: beside another signal of its unit, beside what
-        the accuracy resolves of the states, or beside any other signal.
+        One of these three has to hold:
+
+        1. The signal is small beside another signal of its unit, and a start moved by rounding changes it
+           visibly (or no run has a start moved by rounding).
+        2. A start moved by rounding changes it visibly, the runs differ by not much more than that, and it is
+           small beside the resolution of the states by the accuracy.
+        3. The same, and it is small beside any other signal.
         """
         by_rounding = self._effect_of_moves(self.groups.moved_by_rounding, differences)
         size = agreement.size or by_rounding
         is_moved = by_rounding >= VISIBLE_MOVE * size
         is_small_of_its_unit = size <= ROUNDING * largest_of_unit
-        if is_small_of_its_unit and (is_moved or not self.groups.moved_by_rounding):
+        if is_small_of_its_unit and (is_moved or not self.groups.moved_by_rounding):  # 1
             return True
         deviation = agreement.size * 10.0**-agreement.digits if agreement.digits < MOST_DIGITS else 0.0
         differs_by_rounding = deviation <= NOISE * by_rounding < math.inf
         if not (is_moved and differs_by_rounding):
             return False
-        if self.states_stay and size <= RESOLVED * self.accuracy * self.largest_reach:
+        if self.states_stay and size <= RESOLVED * self.accuracy * self.largest_reach:  # 2
             return True
-        return size <= ROUNDING * max(self.sizes.values(), default=0.0)
+        return size <= ROUNDING * max(self.sizes.values(), default=0.0)  # 3
 
 
-def _with_odd_run(agreement: Agreement, names: Sequence[str], between: Differences) -> Agreement:
-    """The agreement with the run, if there is one, without which the others agree to more digits."""
+def _with_odd_run(agreement: Agreement, names: Sequence[str], differences: Differences) -> Agreement:
+    """The agreement with the odd run, if there is one: without it the others agree to more digits."""
     digits_without = {
-        name: min(digits_of(d.largest, agreement.size) for pair, d in between.items() if name not in pair)
+        name: min(digits_of(d.largest, agreement.size) for pair, d in differences.items() if name not in pair)
         for name in names
     }
     odd = max(digits_without, key=lambda name: digits_without[name])
-    if digits_without[odd] < agreement.digits + ODD:
+    if digits_without[odd] < agreement.digits + DIGITS_GAINED_WITHOUT_ODD_RUN:
         return agreement
     return replace(agreement, odd=odd, digits_without=digits_without[odd])
 

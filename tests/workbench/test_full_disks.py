@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from cosim.cli import main
+from cosim.command_line.plugins_command import PluginsCommand
 from cosim.errors import NotWrittenError
 from cosim.kit import write_whole
 from cosim_workbench.studies.fit import Fit
@@ -28,6 +30,20 @@ from cosim.cli import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 sys.exit(main(sys.argv[1:]))
 """
+
+
+def test_a_full_disk_adds_nothing_to_a_sound_output(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Errors of `write` name no file: the standard output is not written to find out whether it failed."""
+
+    def run(*arguments: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(PluginsCommand, "run", run)
+    assert main(["plugins"]) == 1
+    output = capsys.readouterr()
+    assert output.out == "" and output.err == "a file: cannot be written: No space left on device\n"
 
 
 @contextmanager

@@ -74,7 +74,7 @@ def test_settings_of_runs_belong_to_the_subject_where_there_is_one():
 
         reads = unit = signals = description = run = None
 
-    with pytest.raises(cosim.ModelError, match="until.*where.*subject is made"):
+    with pytest.raises(cosim.ModelError, match="until: cannot be set here: pass it to the constructor"):
         Study(Nothing(None, {}), {}, ["max(x)"], until=2.0)
 
 

@@ -1,4 +1,4 @@
-"""Witnesses: what their declaration fixes, their memory, and the search for their crossings."""
+"""Records of witnesses: declared properties, memory, level and slots; and an interval of time."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from cosim_compiler.record import Record
 
 # Witness.guard and Level.guard: what leaving zero means, see `zeros`
 UNGUARDED, DOWNWARD, UPWARD, EITHER, ARRIVED, PASSED = 0.0, 1.0, -1.0, 2.0, 3.0, 4.0
-# Witness.band and Level.band beside distances: the witness does not lie at zero; zero is its level exactly
+# Special values of Witness.band and Level.band, otherwise distances: the witness is not at its level; it is
+# there only where the two are equal
 NOT_AT_ZERO, EXACT_BAND = -1.0, 0.0
 FALLING, RISING, BOTH = 1, 2, 3
 """WitnessKind.direction, Probe.direction."""
 NO_DIRECTION = 0
 """Probe.direction of a witness that is held: it has no events."""
-# Witness.repeats beside counts
-REPORTED = 1e9  # that its events do not end has been reported, and nothing else is done
+# Special values of Witness.repeats, which otherwise is a count
+REPORTED = 1e9  # an endless series of its events was reported; it is not reported again
 LEAVING = -1.0  # its handlers are pending because it is released from a hold
-# Witness.expected beside times
+# Special values of Witness.expected, which otherwise is a time
 NOT_EXPECTED = math.inf  # no crossing is predicted
 MISSED = -math.inf  # a predicted crossing did not come: none is predicted until it crosses or is moved
 
@@ -25,13 +26,13 @@ MISSED = -math.inf  # a predicted crossing did not come: none is predicted until
 class WitnessKind(Record):
     """The properties of a witness that its declaration fixes."""
 
-    direction: int  # which way it has to cross: FALLING, RISING, BOTH
-    is_condition: int  # whether it is true or false instead of a number that varies
+    direction: int  # the direction of crossings that are events: FALLING, RISING, BOTH
+    is_condition: int  # whether its value is true or false; else it is a number
     is_moved: int  # whether it changes with the states or the time; else it jumps where variables are written
     is_timed: int  # whether it is computed from the time
     is_straight: int  # whether it is a sum of states and the time, each times a constant
     own_block: int  # the block of the derivatives that alone computes it, from the first one on; -1: none
-    shown_state: int  # the index in y of the state that it is; -1: it is something else
+    shown_state: int  # the index in y of the state that is the witness; -1: none
 
 
 class Witness(Record):
@@ -39,36 +40,40 @@ class Witness(Record):
 
     value: float  # at the end of the last step
     level: float  # the value that counts as zero
-    guard: float  # which way of leaving the level is an event: UNGUARDED, DOWNWARD …, see `zeros`
-    band: float  # distance from the level within which it counts as zero; NOT_AT_ZERO: it does not lie there
-    fired: float  # time at which it triggered last, s; -infinity: it has not
+    guard: float  # the way of leaving the level that is an event: UNGUARDED, DOWNWARD …, see `zeros`
+    band: float  # distance from the level within which it counts as zero; NOT_AT_ZERO: it is not at its level
+    fired: float  # time at which it triggered last, s; -infinity: never; 0: this memory was not set up
     repeats: float  # number of its events in a row that followed each other closely; or LEAVING, REPORTED
     rate: float  # its rate when it triggered last, or at the end of the last step while it is held, 1/s
     expected: float  # predicted time of the next crossing, s; NOT_EXPECTED, or MISSED
     predicted_error: float  # error of `expected`, s
 
     def lies_at_zero(witness):
-        """Whether it counts as zero: it is no further from its level than its band."""
+        """Whether the witness counts as zero: it is within the band around its level."""
         return witness.band >= 0.0
 
     def rest_at(witness, level, guard, band):
-        """Say what counts as zero from here on, and what leaving it means."""
+        """Set the level, the guard and the band."""
         witness.level = level
         witness.guard = guard
         witness.band = band
 
     def clear_level(witness):
-        """Make zero the level again, where it does not lie."""
+        """Reset the level to 0, with the witness away from it."""
         witness.rest_at(0.0, UNGUARDED, NOT_AT_ZERO)
 
     def start_over(witness, level, guard, band):
-        """Say what counts as zero and what leaving it means, with no event behind the witness."""
+        """Set the level, the guard and the band, and forget past events."""
         witness.rest_at(level, guard, band)
         witness.fired = -math.inf
         witness.repeats = 0.0
 
     def forget(witness):
-        """Reset the memory to that of the beginning of a run."""
+        """Set all numbers of the memory to 0, as in a new State.
+
+        This is not yet the memory with which a run begins: `cosim.step.witnesses.start_witnesses` then sets
+        `fired` and `expected`, and `start_zeros` the level, the guard and the band.
+        """
         witness.value = witness.level = witness.guard = witness.band = 0.0
         witness.fired = witness.repeats = witness.rate = witness.expected = witness.predicted_error = 0.0
 
@@ -77,7 +82,7 @@ class Level(Record):
     """The level with which a witness is compared during a step, see `zeros`."""
 
     zero: float  # the value that counts as zero
-    guard: float  # which way of leaving it is an event, if the step starts there
+    guard: float  # the way of leaving it that is an event, if the step starts there
     band: float  # distance from it that counts as zero; NOT_AT_ZERO: the step does not start there
 
 

@@ -1,4 +1,4 @@
-"""Has an FMU run by `probe`, in processes that may die."""
+"""Runs the checks of `probe` in child processes, which an FMU may crash."""
 
 from __future__ import annotations
 
@@ -31,16 +31,18 @@ CHECK_TYPES = {
     "Float32": ("Real", "Float32"),
     **{f"{sign}Int{bits}": ("Integer", f"{sign}Int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)},
 }
-"""By type in FMI 3.0: the type in the checks, and the type in the names of functions."""
+"""Type in FMI 3.0 → (type that the checks compare, type in the names of functions)."""
 PROBE_PROGRAM = (
     "import sys, runpy; runpy.run_path(sys.argv.pop(1))['kill_with_parent'](int(sys.argv.pop(1))); "
     "sys.path.insert(0, sys.argv.pop(1)); from cosim_fmi.validate import probe; sys.path.pop(0); probe.main()"
 )
-"""The Python program of the probe. Of cosim it imports its own package, and a function that ends it together
-with this process.
+"""The Python program of the probe; `FmuProbe._run` states its four arguments.
+
+First it arranges to end together with this process: `kill_with_parent` is read from its file, because an
+import would need all of cosim. Then it imports `probe` from its own package.
 """
 DECISIVE_CHECK = "simulation"
-"""Where the process dies in this check, no other one is tried."""
+"""If the process dies in this check, the remaining checks are skipped."""
 FORGIVABLE_CHECKS = ("wrong steps", "wrong values")
 """Checks that make calls which environments must not make: their failures are warnings only."""
 CHECKS_OF_NEW_PROCESS = ("new process",)
@@ -60,8 +62,8 @@ class FmuProbe:
         For each process, s.
     interface : str
         "CoSimulation" or "ModelExchange".
-    experiments : sequence of dict
-        Those that it brings with it (`read_experiments`).
+    experiments : sequence of Experiment
+        The reference experiments inside the FMU, see `read_experiments`.
     """
 
     def __init__(
@@ -81,52 +83,54 @@ class FmuProbe:
         self._job |= {"folder": str(self._folder), "experiments": list(experiments)}
 
     def findings(self) -> Iterator[Finding]:
-        """Run all checks; where a process dies, the others are done in a new one."""
+        """Run all checks; if a process dies, run the remaining ones in a new process."""
         remaining = list(RUN_CHECKS)
         while remaining:
             first_of_new_process = next(
                 (i for i, name in enumerate(remaining) if name in CHECKS_OF_NEW_PROCESS), len(remaining)
             )
             selected = remaining[: max(first_of_new_process, 1)]
-            rows, died = self._run(selected)
-            where = LOADING
-            for row in rows:
-                if "begin" in row:
-                    where = row["begin"]
+            answers, crash = self._run(selected)
+            check = LOADING
+            for answer in answers:
+                if "begin" in answer:
+                    check = answer["begin"]
                 else:
-                    yield self._finding(row["severity"], where, row["text"])
-            if died:
-                yield self._finding("error", where or "end", died)
-            if where == LOADING:
+                    yield self._finding(answer["severity"], check, answer["text"])
+            if crash:
+                yield self._finding("error", check or "end", crash)
+            if check == LOADING:
                 return
-            if died and where == DECISIVE_CHECK:
+            if crash and check == DECISIVE_CHECK:
                 yield Finding("note", "run", "nothing else was tried")
                 return
-            remaining = (
-                remaining[remaining.index(where) + 1 :] if where in remaining else remaining[len(selected) :]
-            )
+            if check in remaining:  # the process died in this check
+                remaining = remaining[remaining.index(check) + 1 :]
+            else:  # the probe has done all selected checks: it ends with an empty name
+                remaining = remaining[len(selected) :]
 
     def recorded(self) -> dict[str, list[float]]:
-        """Values of the only experiment, by name, with "time".
+        """Return the recorded values of the only experiment, by name, with "time".
 
         Raises
         ------
         ValueError
-            It cannot be run: why.
+            The FMU cannot run the experiment; the message says why.
         """
-        rows, died = self._run([RECORD])
-        faults = [row["text"] for row in rows if "text" in row] + ([died] if died else [])
+        answers, crash = self._run([RECORD])
+        faults = [answer["text"] for answer in answers if "text" in answer] + ([crash] if crash else [])
         if faults:
             raise ValueError(faults[0])
         values: dict[str, list[float]] = json.loads((self._folder / RECORDED).read_text())
         return values
 
     @staticmethod
-    def _finding(severity: str, where: str, text: str) -> Finding:
-        return Finding("warning" if where in FORGIVABLE_CHECKS else severity, where, text)
+    def _finding(severity: str, check: str, text: str) -> Finding:
+        """A finding of a check; those of `FORGIVABLE_CHECKS` are warnings."""
+        return Finding("warning" if check in FORGIVABLE_CHECKS else severity, check, text)
 
     def _run(self, checks: list[str]) -> tuple[list[dict[str, Any]], str]:
-        """The rows that the process wrote, and how it ended if not well."""
+        """The answers of the process, and the description of its crash; "" if it ended normally."""
         job = self._folder / "job.json"
         job.write_text(json.dumps({**self._job, "checks": checks}), "utf-8")
         self._answers.write_text("")
@@ -134,7 +138,7 @@ class FmuProbe:
         root = str(Path(__file__).resolve().parents[2])
         guard = kill_with_parent.__code__.co_filename
         command = python_command("-c", PROBE_PROGRAM, guard, str(os.getpid()), root, str(job))
-        died = ""
+        crash = ""
         with errors.open("wb") as stderr:
             process = start_process(
                 command,
@@ -147,13 +151,13 @@ class FmuProbe:
             try:
                 code = process.wait(self._timeout)
                 if code:
-                    died = f"the process {_ending(code)}{_last_line(errors)}"
+                    crash = f"the process {_ending(code)}{_last_line(errors)}"
             except subprocess.TimeoutExpired:
-                died = f"no end within {self._timeout:g} s"
+                crash = f"no end within {self._timeout:g} s"
             finally:
                 _kill(process)
-        rows = [json.loads(line) for line in self._answers.read_text("utf-8").splitlines()]
-        return rows, died
+        answers = [json.loads(line) for line in self._answers.read_text("utf-8").splitlines()]
+        return answers, crash
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -167,6 +171,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _ending(code: int) -> str:
+    """The way in which a process ended: its signal or its exit code."""
     if code < 0:
         try:
             return f"was killed by {signal.Signals(-code).name}"
@@ -176,6 +181,7 @@ def _ending(code: int) -> str:
 
 
 def _last_line(errors: Path) -> str:
+    """The last line of the standard error of the process, after a colon; "" if there is none."""
     lines = errors.read_bytes()[-2000:].decode("utf-8", "replace").strip().splitlines()
     return f": {lines[-1]}" if lines else ""
 
@@ -191,6 +197,7 @@ def job_for(
         _number(text) for text in (experiment.start, experiment.stop, experiment.step, experiment.tolerance)
     )
     start = start or 0.0
+    # without a declared experiment: 1 s in 100 steps
     length = stop - start if stop is not None and stop > start else 1.0
     variables = [v for v in description.variables if not is_fmi3 or v.causality != "independent"]
     return {
@@ -216,28 +223,30 @@ def job_for(
     }
 
 
-def _variable(read: DeclaredVariable, *, is_fmi3: bool) -> dict[str, Any]:
-    declared = read.declared_type or DeclaredType("")
-    kind, access = CHECK_TYPES.get(read.type, (read.type, read.type))
+def _variable(variable: DeclaredVariable, *, is_fmi3: bool) -> dict[str, Any]:
+    """The facts about a variable that `ForeignFmu` needs."""
+    declared = variable.declared_type or DeclaredType("")
+    kind, access = CHECK_TYPES.get(variable.type, (variable.type, variable.type))
     if kind == "Enumeration":
         access = "Int64" if is_fmi3 else "Integer"
     return {
-        "name": read.name,
+        "name": variable.name,
         "type": kind,
         "access": access,
-        "size": math.prod(read.sizes()),
-        "unit": read.unit or declared.unit or "",
-        "reference": read.reference,
-        "causality": read.causality,
-        "variability": read.variability,
-        "initial": read.initial,
-        "start": read.start if kind == "Real" and not read.dimensions else None,
-        "min": _number(declared.minimum if read.minimum is None else read.minimum),
-        "max": _number(declared.maximum if read.maximum is None else read.maximum),
+        "size": math.prod(variable.sizes()),
+        "unit": variable.unit or declared.unit or "",
+        "reference": variable.reference,
+        "causality": variable.causality,
+        "variability": variable.variability,
+        "initial": variable.initial,
+        "start": variable.start if kind == "Real" and not variable.dimensions else None,
+        "min": _number(declared.minimum if variable.minimum is None else variable.minimum),
+        "max": _number(declared.maximum if variable.maximum is None else variable.maximum),
     }
 
 
 def _number(text: str | None) -> float | None:
+    """The number that a text states; None if there is no text, or it is not a number."""
     try:
         return None if text is None else float(text)
     except ValueError:
