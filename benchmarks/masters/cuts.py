@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import expm
@@ -11,6 +11,12 @@ from scipy.linalg import expm
 from cosim_fmu.testing.linear_participant import LinearParticipant, Matrix
 
 Link = tuple[str, str]
+
+
+class MakeParts(Protocol):
+    """Makes the two participants, which follow the slopes of their inputs within a step or hold them."""
+
+    def __call__(self, follows: bool) -> dict[str, LinearParticipant]: ...
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ class Cut:
     start : ndarray, shape (n,)
     """
 
-    make: Callable[[bool], dict[str, LinearParticipant]]
+    make: MakeParts
     links: list[Link]
     whole: Matrix
     start: Matrix

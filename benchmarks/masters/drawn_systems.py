@@ -83,7 +83,7 @@ class DrawnCoupling:
         links = [(_in_participant(source), _in_participant(target)) for source, target in self.links]
         return CoSimulation(participants, links, self.algorithm, step or self.step, options=self.options)
 
-    def truth(self, times: Vector) -> dict[str, Vector]:
+    def exact_outputs(self, times: Vector) -> dict[str, Vector]:
         """The values of the parts in one model right before and right after each of these times (s).
 
         Returns

@@ -11,9 +11,13 @@ from cosim_mechanics.spatial import add_force_at, dot, minus, norm, point_veloci
 class Muscle(cosim_mechanics.ForceElement):
     """Hill's muscle with a stiff tendon, on a path of two straight pieces.
 
-    Law: F = strongest (a fl(l) fv(v) + fp(l)), with the activation a' = (excitation - a) / tau,
-    fl = exp(-((l - 1) / width)^2), fv hyperbolic (Hill), fp exponential beyond the optimal length;
-    l = (path - slack) / optimal length, v = l' / fastest.
+    Law: F = F_max (a fl(l) fv(v) + fp(l)), with the activation a' = (excitation - a) / time_constant and
+    F_max the `maximum_isometric_force`.
+
+    Length of the fibres: l = (length - slack) / optimal_length; v = l' / maximum_shortening_speed.
+    Force by length: fl = exp(-((l - 1) / width)^2).
+    Force by speed (Hill): fv = (1 + v) / (1 - 4 v) for v < 0; 1.4 - 0.4 (1 - v) / (1 + 11.5 v) for v >= 0.
+    Passive fibres: fp = (exp(5 (l - 1)) - 1) / 150 for l > 1, else 0.
 
     Frames and signs
     ----------------
@@ -23,7 +27,8 @@ class Muscle(cosim_mechanics.ForceElement):
     Limits
     ------
     The tendon is stiff, and the path has one via point. The last piece has no direction where `insertion`
-    meets `via`: the computation stops there with an error.
+    meets `via`: the computation stops there with an error. The excitation is limited to 0 to 1, v to -1 to 1,
+    and 5 (l - 1) to 10.
 
     Energy
     ------
@@ -35,7 +40,7 @@ class Muscle(cosim_mechanics.ForceElement):
 
     Examples
     --------
-    >>> Muscle(body1="humerus", body2="ulna", strongest="1.1 kN").optimal_length
+    >>> Muscle(body1="humerus", body2="ulna", maximum_isometric_force="1.1 kN").optimal_length
     0.1
     """
 
@@ -45,12 +50,20 @@ class Muscle(cosim_mechanics.ForceElement):
     origin = cosim.parameter(unit="m", shape=3, default=(0.0, 0.0, 0.0), description="on body 1")
     via = cosim.parameter(unit="m", shape=3, default=(0.0, 0.0, 0.1), description="on body 1")
     insertion = cosim.parameter(unit="m", shape=3, default=(0.0, 0.0, 0.0), description="on body 2")
-    strongest = cosim.parameter(unit="N", default=1000.0, minimum=0.0, description="isometric force")
-    optimal_length = cosim.parameter(unit="m", default=0.1, above=0.0, description="of the fibres")
+    maximum_isometric_force = cosim.parameter(
+        unit="N", default=1000.0, minimum=0.0, description="force at the optimal length, at rest"
+    )
+    optimal_length = cosim.parameter(
+        unit="m", default=0.1, above=0.0, description="length of the fibres at the maximum force"
+    )
     slack = cosim.parameter(unit="m", default=0.1, minimum=0.0, description="length of the tendon")
-    width = cosim.parameter(unit="1", default=0.5, above=0.0, description="of the bell of forces")
-    fastest = cosim.parameter(unit="1/s", default=10.0, above=0.0, description="shortening without a load")
-    time_constant = cosim.parameter(unit="s", default=0.03, above=0.0, description="of the activation")
+    width = cosim.parameter(unit="1", default=0.5, above=0.0, description="width of the force-length curve")
+    maximum_shortening_speed = cosim.parameter(
+        unit="1/s", default=10.0, above=0.0, description="speed without a load, in optimal lengths"
+    )
+    time_constant = cosim.parameter(
+        unit="s", default=0.03, above=0.0, description="time constant of the activation"
+    )
     activation = cosim.auxiliary_state(unit="1", start=0.0, description="a")
     supplied_energy = cosim.auxiliary_state(unit="J", description="work done on the bodies")
     length = cosim.output(unit="m", description="of the whole path")
@@ -73,15 +86,18 @@ class Muscle(cosim_mechanics.ForceElement):
         distance = norm(line)
         if distance == 0.0:
             raise ValueError("insertion and via point coincide: the last piece of the path has no direction")
-        rate = dot(line, minus(point_velocity(s.V_GB2, s.X_GB2, end), point_velocity(s.V_GB1, s.X_GB1, via)))
-        rate = rate / distance
+        velocity = minus(point_velocity(s.V_GB2, s.X_GB2, end), point_velocity(s.V_GB1, s.X_GB1, via))
+        lengthening_rate = dot(line, velocity) / distance
         stretch = (s.length - s.slack) / s.optimal_length
-        v = min(1.0, max(-1.0, rate / (s.optimal_length * s.fastest)))
-        bell = (stretch - 1.0) / s.width
-        by_speed = (1.0 + v) / (1.0 - 4.0 * v) if v < 0.0 else 1.4 - 0.4 * (1.0 - v) / (1.0 + 11.5 * v)
+        deviation = (stretch - 1.0) / s.width
+        force_length = math.exp(-deviation * deviation)
+        v = min(1.0, max(-1.0, lengthening_rate / (s.optimal_length * s.maximum_shortening_speed)))
+        # 1.4 is reached at v = 1; (1 + 4) / 0.4 - 1 = 11.5 makes the slope continuous at v = 0
+        force_velocity = (1.0 + v) / (1.0 - 4.0 * v) if v < 0.0 else 1.4 - 0.4 * (1.0 - v) / (1.0 + 11.5 * v)
+        # 150 is about exp(5) - 1: at twice the optimal length, passive fibres pull with the maximum force
         passive = math.exp(min(10.0, 5.0 * (stretch - 1.0))) - 1.0 if stretch > 1.0 else 0.0
-        tension = s.strongest * (s.activation * math.exp(-bell * bell) * by_speed + passive / 150.0)
+        tension = s.maximum_isometric_force * (s.activation * force_length * force_velocity + passive / 150.0)
         s.tension = tension
         add_force_at(s.F_GB2, s.X_GB2, end, scaled(-tension / distance, line))
         add_force_at(s.F_GB1, s.X_GB1, via, scaled(tension / distance, line))
-        s.supplied_energy_dot = -tension * rate
+        s.supplied_energy_dot = -tension * lengthening_rate

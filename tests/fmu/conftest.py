@@ -11,6 +11,9 @@ from xml.etree.ElementTree import Element, tostring
 import pytest
 from c_programs import SOURCES, build, c_compiler
 from faults_fmu import Cosimulate, command, make_faulty
+from fmu_of_oscillator import expected_rows as expected_rows  # these three are fixtures
+from fmu_of_oscillator import fmu_of_other_version as fmu_of_other_version
+from fmu_of_oscillator import oscillator_fmu as oscillator_fmu
 from forked_commands import ForkedCommands
 from odd_fmu import make_odd
 from same_as_fmpy import facts, facts_of_fmpy, read_by_fmpy

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 from typing import Any
 
 PREFACE = """
@@ -53,7 +54,7 @@ messages = []
 def run_script(script: str, *arguments: Any, **environment: str) -> Any:
     """Run a script, which can use the functions of `PREFACE`; return the JSON in its last line."""
     process = subprocess.run(
-        [sys.executable, "-c", PREFACE + script, *map(str, arguments)],
+        [sys.executable, "-c", PREFACE + textwrap.dedent(script), *map(str, arguments)],
         env={**os.environ, **environment}, capture_output=True, text=True,
     )  # fmt: skip
     assert process.returncode == 0, process.stderr

@@ -75,7 +75,7 @@ def test_other_tools_compute_the_same_bits(
 
 @pytest.mark.thorough
 def test_a_container_runs_with_the_packages_inside_it(tmp_path: Path) -> None:
-    """They are packed as those of a model, which `test_export_processes` tests also in a short run."""
+    """They are packed as those of a model, which `test_export_packages` tests also in a short run."""
     path = write_loop(tmp_path)
     fmu = exported(path)
     variables = fmpy.read_model_description(str(fmu)).modelVariables

@@ -24,6 +24,7 @@ from coupling_differences import (
     TWO_STARTS,
     UNTIL,
     check,
+    differences_by,
     direction_of,
     directional_derivatives,
     directional_differences,
@@ -32,7 +33,7 @@ from coupling_differences import (
 from scipy.linalg import expm, expm_frechet
 
 import cosim
-from cosim_fmu import CoSimulation
+from cosim_fmu import CoSimulation, TimedInputs
 
 MakeFmu = Callable[..., Path]
 UNTIL_AFTER_BOUNCE = 0.6
@@ -298,3 +299,45 @@ def test_a_single_participant_has_the_derivatives_of_a_run_without_coupling() ->
 def test_impossible_derivatives_are_refused(by: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(cosim.CosimError, match=words):
         oscillators("jacobi", {}).simulate(UNTIL, derivatives=[by], **options)
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("algorithm", ["jacobi", "jacobi along parabolas", "gauss_seidel along lines"])
+def test_recorded_inputs_have_derivatives(algorithm: str) -> None:
+    """A recorded input is the value that was held in the step before a communication point.
+
+    `coupled_oscillators` lists the algorithms with their options.
+    """
+    names = ["one.m.force", "spring.m.one"]
+    loop = oscillators(algorithm, {})
+    result = loop.simulate(0.3, record=names, derivatives=["one.m.k", "one.m.x"])
+    for by in ("one.m.k", "one.m.x"):
+        expected = differences_by(lambda starts: oscillators(algorithm, starts), by, STARTS[by], names, 0.3)
+        derivatives = np.array([result.derivative(name, by) for name in names])
+        assert np.abs(derivatives - expected).max() < 1e-9, by
+
+
+def test_a_system_that_a_series_drives_has_derivatives_by_its_parameters(tmp_path: Any) -> None:
+    """The series itself has the derivative 0."""
+    file = tmp_path / "force.csv"
+    file.write_text("time,u\n0,0\n0.4,1\n1.0,-1\n")
+    loop = CoSimulation(
+        {"drive": TimedInputs(file), "one": system_of("one", Oscillator())},
+        [{"from": "drive.u", "to": "one.m.force", "convert": False}],
+        "jacobi",
+        STEP,
+        tolerance=1e-12,
+    )
+
+    result = loop.simulate(1.0, record=["one.m.x", "one.m.force"], derivatives=["one.m.k"])
+    # central difference of sixth order around k = 2
+    k, change = 2.0, 0.02
+    weights = {-3: -1.0, -2: 9.0, -1: -45.0, 1: 45.0, 2: -9.0, 3: 1.0}
+    expected = np.zeros(len(result))
+    for multiple, weight in weights.items():
+        loop.set_start("one.m.k", k + multiple * change)
+        course = loop.simulate(1.0, record=["one.m.x"], inside="nothing")["one.m.x"]
+        expected += weight / (60.0 * change) * course
+    assert result.derivative("one.m.x", "one.m.k") == pytest.approx(expected, abs=1e-9)
+    assert set(result.derivative("one.m.force", "one.m.k").tolist()) == {0.0}
+    assert abs(expected[-1]) > 1e-2  # not trivially zero

@@ -111,13 +111,13 @@ def test_with_many_hidden_states_the_error_is_unknown_without_a_second_run() -> 
     case = draw(3030)
     parts = {
         name: HiddenStates((p.a, p.b, p.c, p.d), p.inputs, p.outputs, p.start, p.follows)
-        for name, p in case.make(case.follows).items()
+        for name, p in case.make(case.follows_slopes).items()
     }
     loop = CoSimulation(parts, case.links, case.algorithm, case.step, options=case.options)
     result = loop.simulate(case.until)
     assert result.coupling.verdict == "unknown"
     report = loop.verify(result, case.until)
-    exact = case.truth(result.time)
+    exact = case.exact_outputs(result.time)
     for signal in report.signals:
         true = np.abs(result[signal.name] - exact[signal.name]).max()
         assert 1.0 < signal.error / true < 2.0
@@ -352,7 +352,7 @@ def test_exact_outputs_of_drawn_couplings_are_those_of_small_steps() -> None:
             options={"tolerance": 1e-12, "absolute_tolerance": 1e-12},
         )
         result = loop.simulate(until)
-        for name, values in case.truth(result.time).items():
+        for name, values in case.exact_outputs(result.time).items():
             if name in result:
                 assert result[name] == pytest.approx(values, abs=1e-4 * (1.0 + np.abs(values).max()))
 

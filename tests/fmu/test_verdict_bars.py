@@ -150,7 +150,7 @@ def test_a_stiff_pair_cut_into_force_and_motion(algorithm: str) -> None:
         algorithm,
     )
     result = case.loop().simulate(case.until)
-    report, truth = result.coupling, case.truth(result.time)
+    report, truth = result.coupling, case.exact_outputs(result.time)
     bar_ratios = ratios(report, result, {n: truth[n][:, 0] for n in result.signals if n in truth})
     assert len(bar_ratios) == 8
     assert min(bar_ratios) >= 1.0
@@ -191,7 +191,7 @@ def test_the_reference_of_a_sampled_system_has_both_sides_of_a_tick() -> None:
     """The controller's output jumps where it ticks: rows show it before and after, like the whole system."""
     case = drawn_systems.draw(3)
     result = case.loop().simulate(case.until)
-    sides = case.truth(result.time)["controller.controller.u"]
+    sides = case.exact_outputs(result.time)["controller.controller.u"]
     rows = np.flatnonzero(result.time == 0.2)
     assert rows.size > 1
     before, after = sides[rows[0]], sides[rows[-1]]

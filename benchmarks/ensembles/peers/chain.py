@@ -1,12 +1,19 @@
 """The pendulum of five links in the angles of its links against the vertical, written out by hand.
 
 M(θ) θ'' = -C(θ) θ'² - G(θ) with M_ij = a_ij cos(θ_i - θ_j), C_ij = a_ij sin(θ_i - θ_j) and
-G_i = b_i g sin θ_i: the equations of a chain in a plane, about its joints.
+G_i = b_i sin θ_i, b_i with gravity: the equations of a chain in a plane, about its joints.
+
+Units: m, kg, kg m² and m/s²; A in kg m², B in N m.
 """
 
 import numpy as np
 
-LINKS, LENGTH, CENTER, MASS, INERTIA, GRAVITY = 5, 0.5, 0.25, 1.0, 0.02, 9.81
+LINKS = 5
+LENGTH = 0.5
+CENTER = 0.25  # of mass, from the joint
+MASS = 1.0
+INERTIA = 0.02  # about the center of mass
+GRAVITY = 9.81
 AFTER = LINKS - 1 - np.arange(LINKS)  # links behind each one
 A = np.array(
     [

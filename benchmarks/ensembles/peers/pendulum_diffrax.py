@@ -2,6 +2,16 @@
 
 XLA starts a thread for each processor of the process, so there is a process for each number of threads, whose
 processors are limited.
+
+The first argument is the task, a JSON object:
+
+- until: end of the runs, s;
+- interval: interval of the output, s;
+- angles: start angle of each run, rad;
+- passes: number of measurements, of which the least one counts;
+- threads: largest number of threads.
+
+With a second argument, a number of threads, this is the process that runs with so many.
 """
 
 import json
@@ -9,59 +19,17 @@ import os
 import subprocess
 import sys
 
-from timed_runs import least_times
-
 
 def run_with(task, threads):
-    """The runs in this process, which may use this number of processors from now on."""
+    """Limit this process to `threads` processors, and measure all methods and tolerances."""
     os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:threads]))
-    import diffrax
-    import jax
-    import jax.numpy as jnp
-    import numpy as np
-    from chain import LINKS, A, B
+    from pendulum_diffrax_runs import timed_runs  # imports jax, which counts the processors
 
-    jax.config.update("jax_enable_x64", True)
-
-    def law(t, y, args):
-        angles, rates = y[:LINKS], y[LINKS:]
-        between = angles[:, None] - angles[None, :]
-        force = -B * jnp.sin(angles) - (A * jnp.sin(between)) @ rates**2
-        factor = jax.scipy.linalg.cho_factor(A * jnp.cos(between))
-        return jnp.concatenate([rates, jax.scipy.linalg.cho_solve(factor, force)])
-
-    times = jnp.linspace(0.0, task["until"], round(task["until"] / task["interval"]) + 1)
-
-    def last_angle(angle, tolerance, solver):
-        run = diffrax.diffeqsolve(
-            *(diffrax.ODETerm(law), solver, 0.0, task["until"], None),
-            jnp.concatenate([jnp.full(LINKS, angle), jnp.zeros(LINKS)]),
-            stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=1e-3 * tolerance),
-            saveat=diffrax.SaveAt(ts=times),
-            max_steps=100_000,
-        )
-        return run.ys[:, LINKS - 1] - run.ys[:, LINKS - 2]
-
-    angles = jnp.array(task["angles"])
-    runs = []
-    for name, solver in (("Tsit5", diffrax.Tsit5()), ("Dopri8", diffrax.Dopri8())):
-        run_all = jax.jit(jax.vmap(lambda a, tol, solver=solver: last_angle(a, tol, solver), (0, None)))
-        for tolerance in (1e-5, 1e-6, 1e-7):
-            jax.block_until_ready(run_all(angles, tolerance))  # compiles
-            seconds, cpu, courses = least_times(
-                lambda run_all=run_all, tolerance=tolerance: jax.block_until_ready(
-                    run_all(angles, tolerance)
-                ),
-                task["passes"],
-            )
-            method = {"method": f"{name}, {tolerance:g}", "threads": threads}
-            end = np.asarray(courses)[:, -1].tolist()
-            runs.append(method | {"seconds": seconds, "cpu": cpu, "end": end})
-    return {"name": f"diffrax {diffrax.__version__} `vmap`", "runs": runs}
+    return timed_runs(task, threads)
 
 
 def main():
-    """Print the runs with each number of threads, of a process each."""
+    """Run each number of threads in a process of its own, and print all runs."""
     task = json.loads(sys.argv[1])
     runs, name = [], ""
     for threads in (1, task["threads"]):
@@ -72,7 +40,7 @@ def main():
     print(json.dumps({"name": name, "runs": runs}))
 
 
-if len(sys.argv) > 2:  # in the process of its own
+if len(sys.argv) > 2:  # child process
     print(json.dumps(run_with(json.loads(sys.argv[1]), int(sys.argv[2]))))
 else:
     main()
