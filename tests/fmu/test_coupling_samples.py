@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cosim_master.recording.collect_samples import SINGLE
+from cosim_master.recording.collect_samples import SINGLE, Collected
 from cosim_master.recording.coupling_samples import CouplingSamples, SampledInput
 
 
@@ -112,3 +112,16 @@ def test_reading_samples_during_a_run_does_not_change_them() -> None:
                 assert samples.samples().times[-1] == 0.1 * k
     for array, expected in zip(read.samples(), unread.samples(), strict=True):
         assert array.tobytes() == expected.tobytes()
+
+
+def test_saved_samples_without_all_counts_are_refused() -> None:
+    """As an earlier version has saved them."""
+    samples = CouplingSamples([SampledInput("b", 0, 0, 1.0, 0.0, "a.y → b.u")], 1)
+    samples.start(0.0, [0.0])
+    memory = samples.memory()
+    collected = list(memory["collected"])
+    place = Collected._fields.index("counts")
+    collected[place] = collected[place][:-1]
+    samples.put_back(memory)
+    with pytest.raises(ValueError, match="damaged"):
+        samples.put_back({**memory, "collected": tuple(collected)})

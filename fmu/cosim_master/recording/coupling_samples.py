@@ -303,7 +303,8 @@ class CouplingSamples:
         self.lines = InputLines(*memory["means"])
         self._collected = collected = _copy(memory["collected"])
         counts, width = collected.counts, collected.present.size
-        are_counts = min(counts) >= 0 and counts[STRIDE] >= 1 and counts[STORED] >= 1
+        is_complete = counts.size == COUNTS  # an earlier version stored fewer counts
+        are_counts = is_complete and min(counts) >= 0 and counts[STRIDE] >= 1 and counts[STORED] >= 1
         if not are_counts or counts[STORED] * width > collected.kept.size:
             raise ValueError("the saved counts do not fit the saved samples: the state is damaged")
         self._waiting, self._waiting_count = [], 0
